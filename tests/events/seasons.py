@@ -21,14 +21,13 @@ from pbmserv.store import events
 from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.events import EventStatus
 from pbmserv.store.tables.events import events as events_table
-from pbmserv.store.tables.teams import teams
 
 GAME = "connect4"
 PATIENCE_S = 30.0
 ROOKS = ("ann", "bob", "cleo", "dan", "eve")
 PAWNS = ("finn", "gus", "hal", "ivy")
 
-_DUE = (boards.c.due_at, events_table.c.due_at, teams.c.due_at)
+_DUE = (boards.c.due_at, events_table.c.due_at)
 _NEXT_DUE = select(*(select(func.min(column)).scalar_subquery() for column in _DUE))
 
 
@@ -92,7 +91,8 @@ class Field:
     def _days_until(self, event: int, status: EventStatus, most: int) -> Iterator[int]:
         """Yield numbers of days to pass until an event has a status.
 
-        Days on which no board, event or team is due pass together with the next one.
+        Days on which no board or event is due pass together with the next one. Teams are due each
+        day, in case that a captain is silent, which no event asks.
         """
         passed = 0
         while True:
@@ -105,7 +105,7 @@ class Field:
             passed += days
 
     def _days_until_due(self) -> int:
-        """Return the number of days, at least one, after which a board, event or team is due."""
+        """Return the number of days, at least one, after which a board or event is due."""
         with self.server.server.database.reading.connect() as connection:
             moments = [moment for moment in connection.execute(_NEXT_DUE).one() if moment]
         now = self.server.server.clock.now()

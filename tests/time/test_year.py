@@ -14,8 +14,6 @@ from year_house import ServiceHouse
 from year_rules import DAY, HOUR, counted, expected, is_night, is_within
 from year_world import BEGINNING, END, World, humans
 
-from pbmserv.service.schedule import scheduler
-
 
 def check(world: World) -> Counter[str]:
     """Hold everything that happened against the rules; how often each thing did."""
@@ -59,11 +57,8 @@ def check(world: World) -> Counter[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4 if DEEP else 1))
-def test_a_year_in_the_whole_service(
-    tmp_path: Path, part: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_year_in_the_whole_service(tmp_path: Path, part: int) -> None:
     """Database, keeper, digests and letters."""
-    monkeypatch.setattr(scheduler, "EXPIRY_EVERY", timedelta(days=30))  # half the work, at 6 hours
     many = 50 if DEEP else 10
     rng = Random(f"a year of letters, {part}")
     people = humans(many, rng, 1)
