@@ -75,8 +75,10 @@ def shorten_pauses() -> None:
 
 
 def expire_seldom() -> None:
-    """Let schedulers of this process look for expired texts once in thirty days, not every six hours:
-    that is half of the work of a look. Tests of expiry call `Expiry.step`."""
+    """Let schedulers of this process look for expired texts once in thirty days, not in six hours.
+
+    That is a third of the work of a look. Tests of expiry call `Expiry.step`.
+    """
     scheduler.EXPIRY_EVERY = timedelta(days=30)
 
 
