@@ -148,8 +148,8 @@ def test_a_race_against_the_house_alone_tells_nothing_before_its_end(server: Ind
 def test_the_clock_runs_for_people_only(server: Indoors) -> None:
     begun(server)
     kinds = []
-    for _ in range(15):
-        kinds += [(letter.kind, letter.recipient) for letter in server.live(days=2)]
+    for _ in range(6):
+        kinds += [(letter.kind, letter.recipient) for letter in server.live(days=5)]
     assert kinds == [], "nobody waits: no reminder, and the board ends without a word"
     with server.server.database.reading.connect() as connection:
         outcome = connection.execute(select(board_table.c.outcome)).scalar_one()
