@@ -57,8 +57,17 @@ class Field:
         return letters
 
     def all_say(self, command: str, names: Collection[str] = ()) -> None:
+        """Let players (default: all of them) write the same mail."""
+        verb, _, rest = command.partition(" ")
         for name in names or self.names:
-            self.says(name, command)
+            line = f"{verb} {name} {PASSWORD} {rest}".strip()
+            self.server.send_unread(address_of(name), line)
+        self.letters += self.server.letters()
+
+    def news(self, name: str = "") -> list[Posted]:
+        """Return the letters so far with news of an event, to a player or to all of them."""
+        news = [letter for letter in self.letters if letter.kind == "event-news"]
+        return [letter for letter in news if not name or letter.recipient == address_of(name)]
 
     def live(self, days: float) -> list[Posted]:
         """Let so many days pass, with a look of the scheduler each day."""

@@ -73,7 +73,7 @@ def test_a_match_of_two_teams(either: Indoors) -> None:
     path = "/teams/pawns"
     page = load_all(site_of(either.server), path)[path].body.decode()
     assert re.search(r"atch of teams 1 of [^<]*</a>: place 2</li>", page), page
-    results = [letter for letter in players.letters if letter.kind == "event-news"]
+    results = players.news()
     ended = [result for result in results if "Matches" in result.text]
     assert {letter.recipient for letter in ended} == set(begins)
     assert section["removed"] == []
