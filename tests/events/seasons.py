@@ -36,17 +36,20 @@ class Field:
     """The players of a server, who enter events of `GAME` and end their games by giving up.
 
     Attributes:
+        have_signed_up: whether the server has these players already.
         letters: all letters so far.
     """
 
     server: Indoors
     names: tuple[str, ...]
+    have_signed_up: bool = False
     letters: list[Posted] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.server.server.scheduler.begin()
         self.server.reads_late = True  # a season brings hundreds of letters
-        self.server.sign_up(*self.names)
+        if not self.have_signed_up:
+            self.server.sign_up(*self.names)
 
     def says(self, name: str, command: str, body: str = "") -> list[Posted]:
         """Write a mail with the password in it, and return the letters that it causes."""

@@ -230,10 +230,8 @@ def test_a_season_that_is_postponed_has_one_season_after_it(
         assert events.load(connection, 3) is None
 
 
-def test_a_game_of_a_player_who_is_out_gets_no_result(field: Callable[[int], Field]) -> None:
-    players = field(5)
-    players.all_say(f"league join {GAME}")
-    players.until(1, EventStatus.RUNNING)
+def test_a_game_of_a_player_who_is_out_gets_no_result(season: Field) -> None:
+    players = season
     games = [game for game in players.games(1) if "ann" in {game["first"], game["second"]}]
     players.says("ann", "event leave 1")
     decide = partial(deeds.decide, number=games[0]["board"], result="lost")

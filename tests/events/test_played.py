@@ -20,7 +20,6 @@ from pbmserv.service.events.kinds.swiss import Swiss
 from pbmserv.store import events
 from pbmserv.store.tables.events import EventStatus
 
-pytestmark = pytest.mark.usefixtures("server")
 FINISHED, RUNNING = EventStatus.FINISHED, EventStatus.RUNNING
 
 
@@ -47,10 +46,8 @@ def test_a_season_is_played_and_the_next_one_follows(field: Callable[[int], Fiel
     assert players.event(2)["starts"] == f"{date.fromisoformat(first) + timedelta(days=91)}"
 
 
-def test_games_that_still_run_on_the_last_day_are_decided(field: Callable[[int], Field]) -> None:
-    players = field(4)
-    players.all_say(f"league join {GAME}")
-    players.until(1, RUNNING)
+def test_games_that_still_run_on_the_last_day_are_decided(season: Field) -> None:
+    players = season
     ends = players.event(1)["ends"]
     # Nothing is looked at until the last day, as if all had been within their time.
     with players.server.server.database.reading.connect() as connection:
@@ -64,7 +61,7 @@ def test_games_that_still_run_on_the_last_day_are_decided(field: Callable[[int],
     server.move_clock(days=(date.fromisoformat(ends) - server.server.clock.now().date()).days - 1)
     assert players.status(1) == RUNNING
     players.pass_until(1, FINISHED)
-    assert len(boards) == 6
+    assert len(boards) == 10
     assert f"{players.server.server.clock.now():%Y-%m-%d}" == ends
     assert all(game["reason"] == "decided" for game in players.games(1))
 
