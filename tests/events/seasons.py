@@ -73,12 +73,13 @@ class Field:
         return [letter for letter in news if not name or letter.recipient == address_of(name)]
 
     def live(self, days: float) -> list[Posted]:
-        """Let so many days pass, with a look of the scheduler each day."""
+        """Let so many days pass, with a look of the scheduler when a board or an event is due."""
         letters: list[Posted] = []
         left = days
         while left > 0:
-            letters += self.server.live(days=min(1.0, left))
-            left -= 1.0
+            passing = min(left, self._days_until_due())
+            letters += self.server.live(days=passing)
+            left -= passing
         self.letters += letters
         return letters
 

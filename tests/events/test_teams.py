@@ -29,7 +29,7 @@ def either(tmp_path: Path, database_url: str) -> Iterator[Indoors]:
         yield server
 
 
-@pytest.mark.both_databases
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_match_of_two_teams(either: Indoors) -> None:
     players = Field(either, (*ROOKS, *PAWNS))
     gather_two(players)
