@@ -162,7 +162,7 @@ def test_a_digest_player_gets_the_answer_at_once(server: Indoors) -> None:
     assert "* house fired port" in only_letter(server.reply(letter, "5")).text
 
 
-@pytest.mark.both_databases
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_letter_does_not_wait_for_a_house_that_cannot_move(
     server: Indoors, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -265,7 +265,7 @@ def test_leaving_ends_games_with_the_house(server: Indoors) -> None:
     assert waiting(server) == 0
 
 
-@pytest.mark.both_databases
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_report_that_cannot_be_worked_out_keeps_no_letter_waiting_and_can_be_asked_for_again(
     server: Indoors, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

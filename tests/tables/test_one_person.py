@@ -235,7 +235,7 @@ def test_the_second_name_gets_no_box_of_that_day(house: Indoors, end: str) -> No
     assert sorted(got) in ([ALICE, BOB], [OTHER, BOB], sorted([OTHER, BOB]))
 
 
-@pytest.mark.both_databases
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_neither_a_deleted_name_nor_a_changed_address_has_another_try(house: Indoors) -> None:
     _, (first,) = daily(house, "second")
     house.reply(first, "solve")
