@@ -291,12 +291,17 @@ class Indoors:
 
 
 class HandedIn(Correspondence):
-    """A `Correspondence` with a server without sockets."""
+    """A `Correspondence` with a server without sockets.
+
+    Its letters are made when a test reads them, so a letter that is read after the next mail may
+    show a later state.
+    """
 
     def __init__(self, indoors: Indoors) -> None:
         self.server = indoors.server
         self._indoors = indoors
         self._unread: list[Posted] = []
+        indoors.reads_late = True
         self.server.scheduler.begin()
 
     def pages(self, method: str, path: str, body: str) -> Answer:

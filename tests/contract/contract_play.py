@@ -27,8 +27,11 @@ show_heaps()
 TESTS = Path(__file__).resolve().parent.parent
 GAMES = tuple(Registry([*(entry.load() for entry in every_game()), HEAPS]))
 LONGEST = 2000
-SOME = 12 if DEEP else 3
-"""States of a board that are looked at, where a look takes long."""
+SOME, FEW = (12, 12) if DEEP else (3, 2)
+"""States of a board that are looked at before the last one, where a look takes long: of a game with
+secrets, and of one without."""
+EVERY = 1 if DEEP else 4
+"""Plies from one that is looked at to the next one, where a look takes less long."""
 SEED = bytes(32)
 """Seed of the boards that most tests look at."""
 NAMES = tuple(f"player{n}" for n in range(1, 9))
@@ -125,8 +128,8 @@ class Played:
     @property
     def some_states(self) -> list[Any]:
         """The first and the last state and some between them, the same ones each time."""
-        states = self.states
-        return [*states[:: 1 + len(states) // SOME], states[-1]]
+        states, count = self.states, SOME if self.game.info.hidden else FEW
+        return [*states[:: 1 + len(states) // count], states[-1]]
 
     @property
     def states(self) -> list[Any]:

@@ -69,7 +69,7 @@ def check(game: AnyGame, played: Played, number: int, text: str) -> None:
 
 @pytest.mark.slow
 @every_case
-@examples(8)
+@examples(5)
 @given(data=st.data())
 def test_anything_typed_is_a_move_or_refused(
     game: AnyGame, words: tuple[str, ...], data: st.DataObject

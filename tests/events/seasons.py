@@ -21,14 +21,13 @@ from pbmserv.store import events
 from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.events import EventStatus
 from pbmserv.store.tables.events import events as events_table
-from pbmserv.store.tables.teams import teams
 
 GAME = "connect4"
 PATIENCE_S = 30.0
 ROOKS = ("ann", "bob", "cleo", "dan", "eve")
 PAWNS = ("finn", "gus", "hal", "ivy")
 
-_DUE = (boards.c.due_at, events_table.c.due_at, teams.c.due_at)
+_DUE = (boards.c.due_at, events_table.c.due_at)
 _NEXT_DUE = select(*(select(func.min(column)).scalar_subquery() for column in _DUE))
 
 
@@ -37,17 +36,20 @@ class Field:
     """The players of a server, who enter events of `GAME` and end their games by giving up.
 
     Attributes:
+        have_signed_up: whether the server has these players already.
         letters: all letters so far.
     """
 
     server: Indoors
     names: tuple[str, ...]
+    have_signed_up: bool = False
     letters: list[Posted] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.server.server.scheduler.begin()
         self.server.reads_late = True  # a season brings hundreds of letters
-        self.server.sign_up(*self.names)
+        if not self.have_signed_up:
+            self.server.sign_up(*self.names)
 
     def says(self, name: str, command: str, body: str = "") -> list[Posted]:
         """Write a mail with the password in it, and return the letters that it causes."""
@@ -58,16 +60,26 @@ class Field:
         return letters
 
     def all_say(self, command: str, names: Collection[str] = ()) -> None:
+        """Let players (default: all of them) write the same mail."""
+        verb, _, rest = command.partition(" ")
         for name in names or self.names:
-            self.says(name, command)
+            line = f"{verb} {name} {PASSWORD} {rest}".strip()
+            self.server.send_unread(address_of(name), line)
+        self.letters += self.server.letters()
+
+    def news(self, name: str = "") -> list[Posted]:
+        """Return the letters so far with news of an event, to a player or to all of them."""
+        news = [letter for letter in self.letters if letter.kind == "event-news"]
+        return [letter for letter in news if not name or letter.recipient == address_of(name)]
 
     def live(self, days: float) -> list[Posted]:
-        """Let so many days pass, with a look of the scheduler each day."""
+        """Let so many days pass, with a look of the scheduler when a board or an event is due."""
         letters: list[Posted] = []
         left = days
         while left > 0:
-            letters += self.server.live(days=min(1.0, left))
-            left -= 1.0
+            passing = min(left, self._days_until_due())
+            letters += self.server.live(days=passing)
+            left -= passing
         self.letters += letters
         return letters
 
@@ -92,7 +104,8 @@ class Field:
     def _days_until(self, event: int, status: EventStatus, most: int) -> Iterator[int]:
         """Yield numbers of days to pass until an event has a status.
 
-        Days on which no board, event or team is due pass together with the next one.
+        Days on which no board or event is due pass together with the next one. Teams are due each
+        day, in case that a captain is silent, which no event asks.
         """
         passed = 0
         while True:
@@ -105,7 +118,7 @@ class Field:
             passed += days
 
     def _days_until_due(self) -> int:
-        """Return the number of days, at least one, after which a board, event or team is due."""
+        """Return the number of days, at least one, after which a board or event is due."""
         with self.server.server.database.reading.connect() as connection:
             moments = [moment for moment in connection.execute(_NEXT_DUE).one() if moment]
         now = self.server.server.clock.now()

@@ -19,7 +19,7 @@ from pbmserv.store.tables.accounts import absences
 from pbmserv.store.tables.events import EventStatus
 
 
-@pytest.mark.both_databases
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_later_round_begins_no_days_of_absence_again(tmp_path: Path, database_url: str) -> None:
     with indoors(tmp_path, database_url) as house:
         players = Field(house, ("ann", "bob", "cleo", "dan"))

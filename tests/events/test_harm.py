@@ -39,7 +39,7 @@ def test_a_player_who_is_late_is_barred_and_longer_the_second_time(
     players.live(0.1)
     _play_all_but_ann(players, 2)
     players.live(10)
-    texts = [letter.one_line for letter in players.letters if letter.recipient == address_of("ann")]
+    texts = [letter.one_line for letter in players.news("ann")]
     (barred,) = [text for text in texts if "enter no event until" in text]
     assert players.event(2)["sections"][0]["removed"] == ["ann"]
     assert players.table(2) == [("bob", 6), ("cleo", 4), ("dan", 2), ("eve", 0)]
@@ -49,7 +49,7 @@ def test_a_player_who_is_late_is_barred_and_longer_the_second_time(
     players.until(1, EventStatus.RUNNING)
     _play_all_but_ann(players, 1)
     players.live(10.1)
-    texts = [letter.one_line for letter in players.letters if letter.recipient == address_of("ann")]
+    texts = [letter.one_line for letter in players.news("ann")]
     *_, barred = [text for text in texts if "enter no event until" in text]
     assert "so you are no longer entered in every season" in barred
     (refused,) = players.says("ann", "swiss join chess")
@@ -106,7 +106,7 @@ def test_a_group_that_has_left_wins_no_cup(field: Callable[[int], Field]) -> Non
     players.says("hal", "event leave 1")
     players.live(1)
     assert players.event(1)["status"] == EventStatus.FINISHED
-    won = [letter for letter in players.letters if "You have won Monthly cup 1" in letter.one_line]
+    won = [letter for letter in players.news() if "You have won Monthly cup 1" in letter.one_line]
     assert [letter.recipient for letter in won] == [address_of("ann")]
     assert players.event(2)["waiting"] == ["ann"]  # the final of the year
 
@@ -124,7 +124,7 @@ def test_a_cup_winner_who_leaves_is_followed_by_the_second_in_the_final(
     players.until(1, EventStatus.FINISHED)
     assert players.table(1)[:2] == [("ann", 8), ("bob", 6)]
     assert players.event(2)["waiting"] == ["bob"]
-    news = [letter for letter in players.letters if letter.kind == "event-news"]
+    news = players.news()
     finalists = [letter.recipient for letter in news if "You play in the final" in letter.text]
     assert finalists == [address_of("bob")]
     won = [letter.recipient for letter in news if "You have won" in letter.text]
@@ -230,10 +230,8 @@ def test_a_season_that_is_postponed_has_one_season_after_it(
         assert events.load(connection, 3) is None
 
 
-def test_a_game_of_a_player_who_is_out_gets_no_result(field: Callable[[int], Field]) -> None:
-    players = field(5)
-    players.all_say(f"league join {GAME}")
-    players.until(1, EventStatus.RUNNING)
+def test_a_game_of_a_player_who_is_out_gets_no_result(season: Field) -> None:
+    players = season
     games = [game for game in players.games(1) if "ann" in {game["first"], game["second"]}]
     players.says("ann", "event leave 1")
     decide = partial(deeds.decide, number=games[0]["board"], result="lost")

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
 from indoors import indoors
 from seasons import (
     GAME,
@@ -14,7 +13,6 @@ from seasons import (
     PAWNS,
     ROOKS,
     Field,
-    gather,
     gather_two,
     kinds_to,
     wait_for_a_lock,
@@ -53,33 +51,31 @@ def test_an_invited_captain_stays_invited_on_the_reserve(field: Callable[[int], 
     assert "only the captain" in refused.text
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        f"team enter {GAME}",
-        f"team withdraw {GAME}",
-        "team order bob ann cleo dan eve",
-        "team remove eve",
-        "team leave",
-        "event join 1",
-        "event leave 1",
-    ],
+LOCKING = (
+    f"team enter {GAME}",
+    "team order bob ann cleo dan eve",
+    "team remove eve",
+    "event leave 1",
+    "event join 1",
+    f"team withdraw {GAME}",
+    f"team enter {GAME}",
+    "team leave",
 )
-def test_events_are_locked_before_teams(command: str, tmp_path: Path, postgres_url: str) -> None:
+"""Commands of a captain that lock a team and an event, one after the other."""
+
+
+def test_events_are_locked_before_teams(tmp_path: Path, postgres_url: str) -> None:
     """Two commands that lock a team and an event cannot wait for each other."""
     with indoors(tmp_path, postgres_url) as server:
         players = Field(server, (*ROOKS, *PAWNS))
-        gather(players, "Rooks", ROOKS)
-        gather(players, "Pawns", PAWNS)
-        players.says(
-            "finn" if command in {f"team enter {GAME}", "event join 1"} else "ann",
-            f"team enter {GAME}",
-        )
+        gather_two(players)
+        players.says("finn", f"team enter {GAME}")
         database = server.server.database
-        with ThreadPoolExecutor(1) as thread, database.writing.begin() as connection:
-            assert events.lock(connection, 1) is not None
-            letters = thread.submit(players.says, "ann", command)
-            wait_for_a_lock(connection, letters)
-            connection.execute(select(teams.c.id).with_for_update(nowait=True)).all()
-            connection.commit()
-            assert letters.result(PATIENCE_S)[0].kind != "refusal"
+        for command in LOCKING:
+            with ThreadPoolExecutor(1) as thread, database.writing.begin() as connection:
+                assert events.lock(connection, 1) is not None
+                letters = thread.submit(players.says, "ann", command)
+                wait_for_a_lock(connection, letters)
+                connection.execute(select(teams.c.id).with_for_update(nowait=True)).all()
+                connection.commit()
+                assert letters.result(PATIENCE_S)[0].kind != "refusal", command

@@ -48,10 +48,8 @@ def test_a_season_is_created_postponed_and_cancelled(field: Callable[[int], Fiel
     assert [entry.action for entry in audited] == ["cancel", "postpone", "create"]
 
 
-def test_a_player_is_taken_out_and_a_game_decided(field: Callable[[int], Field]) -> None:
-    players = field(5)
-    players.all_say(f"league join {GAME}")
-    players.until(1, EventStatus.RUNNING)
+def test_a_player_is_taken_out_and_a_game_decided(season: Field) -> None:
+    players = season
     operators = players.server.operators
     unsure = Signature("olga", "Less than <b>half</b> played")
     operators.do(unsure, partial(events.remove, number=1, userid="dan"))
@@ -75,10 +73,8 @@ def test_a_player_is_taken_out_and_a_game_decided(field: Callable[[int], Field])
         operators.do(OLGA, partial(events.decide, number=999, result="first"))
 
 
-def test_a_game_is_not_decided_while_results_are_sent(field: Callable[[int], Field]) -> None:
-    players = field(5)
-    players.all_say(f"league join {GAME}")
-    players.until(1, EventStatus.RUNNING)
+def test_a_game_is_not_decided_while_results_are_sent(season: Field) -> None:
+    players = season
     writer = players.server.server.writer
     writer.submit(lambda c: event_rows.change_entry(c, 1, 1, place=1)).result()
     game = next(players.games(1))
@@ -103,10 +99,8 @@ def test_a_season_waits_while_its_game_is_closed(field: Callable[[int], Field]) 
     assert event["starts"] == f"{players.server.server.clock.now() - timedelta(days=1):%Y-%m-%d}"
 
 
-def test_games_that_are_given_up_early_are_watched(field: Callable[[int], Field]) -> None:
-    players = field(4)
-    players.all_say(f"league join {GAME}")
-    players.until(1, EventStatus.RUNNING)
+def test_games_that_are_given_up_early_are_watched(season: Field) -> None:
+    players = season
     players.give_up(1)
     players.live(1)
     watched = players.server.operators.look(events.watched)

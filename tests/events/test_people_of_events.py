@@ -11,15 +11,13 @@ from seasons import GAME, Field
 
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.store.tables.events import EventStatus
 
 OLGA = Signature("olga", "Both asked for it.")
 
 
-def test_a_merged_account_plays_on(field: Callable[[int], Field]) -> None:
-    players = field(6)
-    players.all_say(f"league join {GAME}", players.names[:5])
-    players.until(1, EventStatus.RUNNING)
+def test_a_merged_account_plays_on(season: Field) -> None:
+    players = season
+    players.server.sign_up("finn")
     players.server.operators.do(OLGA, partial(people.merge, userid="bob", into="finn"))
     players.live(1)
     players.give_up(1)

@@ -20,7 +20,6 @@ from pbmserv.service.events.kinds.swiss import Swiss
 from pbmserv.store import events
 from pbmserv.store.tables.events import EventStatus
 
-pytestmark = pytest.mark.usefixtures("server")
 FINISHED, RUNNING = EventStatus.FINISHED, EventStatus.RUNNING
 
 
@@ -35,7 +34,7 @@ def test_a_season_is_played_and_the_next_one_follows(field: Callable[[int], Fiel
     letters = players.live(1)
     assert players.table(1) == [("ann", 8), ("bob", 6), ("cleo", 4), ("dan", 2), ("eve", 0)]
     assert players.event(1)["status"] == FINISHED
-    results = [letter for letter in players.letters if letter.kind == "event-news"]
+    results = players.news()
     assert {letter.recipient for letter in results} == set(map(address_of, players.names))
     assert "You have won" in results[0].text
     assert "place 5" in results[-1].subject + results[-1].text
@@ -47,10 +46,8 @@ def test_a_season_is_played_and_the_next_one_follows(field: Callable[[int], Fiel
     assert players.event(2)["starts"] == f"{date.fromisoformat(first) + timedelta(days=91)}"
 
 
-def test_games_that_still_run_on_the_last_day_are_decided(field: Callable[[int], Field]) -> None:
-    players = field(4)
-    players.all_say(f"league join {GAME}")
-    players.until(1, RUNNING)
+def test_games_that_still_run_on_the_last_day_are_decided(season: Field) -> None:
+    players = season
     ends = players.event(1)["ends"]
     # Nothing is looked at until the last day, as if all had been within their time.
     with players.server.server.database.reading.connect() as connection:
@@ -64,7 +61,7 @@ def test_games_that_still_run_on_the_last_day_are_decided(field: Callable[[int],
     server.move_clock(days=(date.fromisoformat(ends) - server.server.clock.now().date()).days - 1)
     assert players.status(1) == RUNNING
     players.pass_until(1, FINISHED)
-    assert len(boards) == 6
+    assert len(boards) == 10
     assert f"{players.server.server.clock.now():%Y-%m-%d}" == ends
     assert all(game["reason"] == "decided" for game in players.games(1))
 
@@ -89,7 +86,7 @@ def test_a_cup_with_a_second_round(field: Callable[[int], Field]) -> None:
     players.live(1)
     assert players.event(1)["status"] == FINISHED
     assert players.table(1, 3) == [("ann", 2), ("finn", 0)]
-    won = [letter for letter in players.letters if "You have won" in letter.text]
+    won = [letter for letter in players.news() if "You have won" in letter.text]
     assert [letter.recipient for letter in won] == [address_of("ann")]
 
 
@@ -105,7 +102,7 @@ def test_winners_of_monthly_cups_play_a_final(field: Callable[[int], Field]) -> 
     final = players.event(2)
     assert final["waiting"] == ["ann", "bob"]
     assert final["starts"] == "2027-07-01"
-    won = [letter for letter in players.letters if "You play in the final" in letter.one_line]
+    won = [letter for letter in players.news() if "You play in the final" in letter.one_line]
     assert [letter.recipient for letter in won] == [address_of("ann"), address_of("bob")]
     (refused,) = players.says("cleo", "event join 2")
     assert "only to players who were invited" in refused.one_line
@@ -122,7 +119,7 @@ def test_too_few_for_a_group_go_to_the_next_cup(field: Callable[[int], Field]) -
     players.all_say(f"cup join {GAME}")
     players.until(1, RUNNING)
     assert players.event(2)["waiting"] == ["finn"]
-    assert any("You are in the next cup" in letter.one_line for letter in players.letters)
+    assert any("You are in the next cup" in letter.one_line for letter in players.news("finn"))
 
 
 def test_an_own_cup_begins_when_it_is_full(field: Callable[[int], Field]) -> None:
@@ -183,7 +180,7 @@ def test_a_swiss_whose_last_four_have_all_met(
         players.give_up(1)
         players.live(1)
     assert players.status(1) == FINISHED, "a fourth round would be byes alone"
-    results = [letter for letter in players.letters if letter.kind == "event-news"]
+    results = players.news()
     assert [letter.recipient for letter in results] == [*map(address_of, players.names)]
     for letter in results:
         words = " ".join(letter.text.split())

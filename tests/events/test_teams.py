@@ -29,7 +29,7 @@ def either(tmp_path: Path, database_url: str) -> Iterator[Indoors]:
         yield server
 
 
-@pytest.mark.both_databases
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_match_of_two_teams(either: Indoors) -> None:
     players = Field(either, (*ROOKS, *PAWNS))
     gather_two(players)
@@ -73,7 +73,7 @@ def test_a_match_of_two_teams(either: Indoors) -> None:
     path = "/teams/pawns"
     page = load_all(site_of(either.server), path)[path].body.decode()
     assert re.search(r"atch of teams 1 of [^<]*</a>: place 2</li>", page), page
-    results = [letter for letter in players.letters if letter.kind == "event-news"]
+    results = players.news()
     ended = [result for result in results if "Matches" in result.text]
     assert {letter.recipient for letter in ended} == set(begins)
     assert section["removed"] == []

@@ -148,8 +148,8 @@ def test_a_race_against_the_house_alone_tells_nothing_before_its_end(server: Ind
 def test_the_clock_runs_for_people_only(server: Indoors) -> None:
     begun(server)
     kinds = []
-    for _ in range(15):
-        kinds += [(letter.kind, letter.recipient) for letter in server.live(days=2)]
+    for _ in range(6):
+        kinds += [(letter.kind, letter.recipient) for letter in server.live(days=5)]
     assert kinds == [], "nobody waits: no reminder, and the board ends without a word"
     with server.server.database.reading.connect() as connection:
         outcome = connection.execute(select(board_table.c.outcome)).scalar_one()
@@ -162,7 +162,7 @@ def test_a_digest_player_gets_the_answer_at_once(server: Indoors) -> None:
     assert "* house fired port" in only_letter(server.reply(letter, "5")).text
 
 
-@pytest.mark.both_databases
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_letter_does_not_wait_for_a_house_that_cannot_move(
     server: Indoors, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -265,7 +265,7 @@ def test_leaving_ends_games_with_the_house(server: Indoors) -> None:
     assert waiting(server) == 0
 
 
-@pytest.mark.both_databases
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_report_that_cannot_be_worked_out_keeps_no_letter_waiting_and_can_be_asked_for_again(
     server: Indoors, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -118,7 +118,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     opened.close()
 
 
-@examples(8)
+@examples(5)
 @given(games_played)
 def test_a_rebuild_changes_nothing_and_restores_everything(quick: Database, played: list) -> None:
     opened = quick

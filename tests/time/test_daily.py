@@ -121,11 +121,11 @@ def test_nothing_comes_while_away(one_house: Indoors) -> None:
     house = one_house
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
     house.send(ALICE, f"away alice {PASSWORD} until in 2 days")
-    assert days(house, 48, 6) == []
-    assert len(days(house, 72, 6)) == 2
+    assert days(house, 48, 8) == []
+    assert len(days(house, 72, 8)) == 2
     house.send(ALICE, f"away alice {PASSWORD} from in 2 days until in 3 days")
-    assert [len(days(house, 24, 6)) for _ in range(4)] == [1, 1, 0, 0]
-    assert len(days(house, 24, 6)) == 1
+    assert [len(days(house, 24, 8)) for _ in range(4)] == [1, 1, 0, 0]
+    assert len(days(house, 24, 8)) == 1
 
 
 def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:
@@ -133,7 +133,7 @@ def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:
     house.send(BOB, f"blackbox daily bob {PASSWORD} 13:00")
     results: list[Posted] = []
     for day in range(4):
-        for daily in days(house, 24, 6):
+        for daily in days(house, 24, 8):
             move = answer(house, daily)
             if daily.recipient == BOB and day == 2:
                 house.send(BOB, f"blackbox solve {daily.board} bob {PASSWORD}")
@@ -155,14 +155,14 @@ def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:
 def test_a_box_brings_yesterdays_best_along(house: Indoors) -> None:
     for userid in ("alice", "bob", "carol"):
         house.send(address_of(userid), f"blackbox daily {userid} {PASSWORD} 13:00")
-    for daily in days(house, 24, 6):
+    for daily in days(house, 24, 8):
         assert "fewest points" not in daily.text
         if daily.recipient == CAROL:
             house.reply(daily, "resign")
             continue
         last = house.reply(daily, "8")[0] if daily.recipient == BOB else daily
         house.reply(last, answer(house, daily).partition(",")[2])  # without a ray of its own
-    for daily in days(house, 24, 6):
+    for daily in days(house, 24, 8):
         table = daily.text.partition("Yesterday's box in the fewest points:")[2]
         rows = [line.split() for line in table.split("\n") if line.strip()[:1].isdigit()]
         assert [row[:2] for row in rows] == [["1", "alice"], ["2", "bob"]]
@@ -175,7 +175,7 @@ def test_the_week_gets_harder_and_letters_and_pages_name_the_grade(one_house: In
     house = one_house
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
     grades = []
-    for day in days(house, 7 * 24, 6):
+    for day in days(house, 7 * 24, 8):
         game = read_id(box_of(house, day))
         options = Options(game.width, game.height, game.least, game.most)
         true = grade(options, atoms_of(game))

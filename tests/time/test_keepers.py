@@ -127,7 +127,7 @@ def test_a_board_whose_clocks_nobody_has_started_gets_them(server: Running) -> N
     assert board.due_at == server.server.clock.now() + timedelta(days=7)
 
 
-@pytest.mark.both_databases
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_board_that_cannot_be_looked_at_does_not_stop_the_others(
     server: Running, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
