@@ -37,6 +37,7 @@ from speedups import (
     share_statements,
     share_templates,
     shorten_pauses,
+    trust_copies,
     wait_for_no_disk,
 )
 
@@ -80,6 +81,7 @@ share_statements()
 read_migrations_once()
 wait_for_no_disk()
 shorten_pauses()
+trust_copies()
 play_blackbox_alone()
 
 

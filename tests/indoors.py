@@ -22,7 +22,7 @@ from migrated import migrated
 from one_process import Server
 from running import NO_RATES, Correspondence, Letter, MovableClock, add_player, read_settings
 from speedups import cheap_hasher
-from sqlalchemy import text, update
+from sqlalchemy import update
 from starlette.applications import Starlette
 
 from pbmserv.mail.dns import Resolver
@@ -393,6 +393,6 @@ GROUP BY player_id, boards.id, game, boards.seats, status, proven ORDER BY 1, 2
 def assert_boards_of_players_fit(database: Database) -> None:
     """Fail if the copies in `player_boards` differ from the boards."""
     with database.reading.connect() as connection:
-        boards = connection.execute(text(BOARDS_OF_PLAYERS)).all()
-        copies = connection.execute(text("SELECT * FROM player_boards ORDER BY 1, 2")).all()
+        boards = connection.exec_driver_sql(BOARDS_OF_PLAYERS).all()
+        copies = connection.exec_driver_sql("SELECT * FROM player_boards ORDER BY 1, 2").all()
     assert [tuple(row) for row in copies] == [tuple(row) for row in boards]

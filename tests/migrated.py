@@ -16,15 +16,20 @@ from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.tables import metadata
 
+COPIES: set[str] = set()
+"""URLs of copies that no server has opened yet."""
+
 
 def migrated(path: Path) -> str:
     """Return the URL of a database, and copy the tables there if the folder has no such file."""
     url = f"sqlite:///{path}"
-    for store, file in (("game", path), ("mail", sqlite_file(mail_url(url)))):
+    for store, store_url in (("game", url), ("mail", mail_url(url))):
+        file = sqlite_file(store_url)
         assert file is not None
         if file.parent.is_dir() and not file.exists():
             file.touch(0o600)
             file.write_bytes(_octets(store))
+            COPIES.add(store_url)
     return url
 
 
