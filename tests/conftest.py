@@ -37,7 +37,6 @@ from speedups import (
     share_statements,
     share_templates,
     shorten_pauses,
-    trust_copies,
     wait_for_no_disk,
 )
 
@@ -81,7 +80,6 @@ share_statements()
 read_migrations_once()
 wait_for_no_disk()
 shorten_pauses()
-trust_copies()
 play_blackbox_alone()
 
 

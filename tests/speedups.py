@@ -13,14 +13,12 @@ from typing import Any
 
 import typer
 from argon2 import PasswordHasher
-from migrated import COPIES
 from sqlalchemy import Connection, Engine, event
 
 from pbmserv.outbound import sender
 from pbmserv.service.auth import passwords
 from pbmserv.stages import lanes, messages, play, supervisor
 from pbmserv.store.core import database, schema
-from pbmserv.store.core.database import Database
 from pbmserv.views.environment import environment, keep_compiled, templates_root
 
 COMPILED = "PBMSERV_TEST_TEMPLATES"
@@ -59,19 +57,6 @@ def read_migrations_once() -> None:
 
     read = schema.revisions
     schema.revisions = lambda: dict(revisions_in(schema.migrations_folder()))
-
-
-def trust_copies() -> None:
-    """Let a server that opens a new copy of a migrated database not look for its revision."""
-    prepare = schema.prepare
-
-    def prepare_others(database: Database, stores: schema.Stores = schema.ALL) -> None:
-        if database.url in COPIES:
-            COPIES.remove(database.url)
-        else:
-            prepare(database, stores)
-
-    schema.prepare = prepare_others
 
 
 def share_templates() -> None:
