@@ -249,6 +249,7 @@ def _get_ready() -> None:
     import typer
     from speedups import (
         build_command_line_once,
+        build_messages_once,
         load_templates,
         make_argon2_cheap,
         read_migrations_once,
@@ -277,26 +278,31 @@ def _get_ready() -> None:
     wait_for_no_disk()
     shorten_pauses()
     Registry.installed()
+    build_messages_once()
     _play()
     gc.collect()
     gc.freeze()
 
 
 def _play() -> None:
-    """Serve a short game, so that every fork has its statements and templates."""
-    from indoors import PASSWORD, address_of, indoors
+    """Serve a short game and the day after it, so that every fork has their statements."""
+    from running import start
 
-    alice, bob = map(address_of, ("alice", "bob"))
-    with tempfile.TemporaryDirectory() as folder, indoors(Path(folder)) as server:
-        server.sign_up("alice", "bob")
-        server.send(alice, f"blackbox challenge alice {PASSWORD} bob")
-        server.send(bob, f"blackbox move 1 bob {PASSWORD} a1,b2,c3,d4")
-        server.send(alice, f"blackbox move 1 alice {PASSWORD} e5,f6,g7,a1")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        start(f"sqlite:///{folder}/pbmserv.sqlite3", Path(folder), web="") as server,
+    ):
+        alice, bob = map(server.sign_up, ("alice", "bob"))
+        server.send(alice, "blackbox challenge alice secret bob")
+        server.send(bob, "blackbox move 1 bob secret a1,b2,c3,d4")
+        server.send(alice, "blackbox move 1 alice secret e5,f6,g7,a1")
         for port in "ab":
-            server.send(alice, f"blackbox move 1 alice {PASSWORD} {port}")
-            server.send(bob, f"blackbox move 1 bob {PASSWORD} {port}")
-        server.send(alice, f"blackbox move 1 alice {PASSWORD} zz")
-        server.send(alice, f"blackbox resign 1 alice {PASSWORD}")
+            server.send(alice, f"blackbox move 1 alice secret {port}")
+            server.send(bob, f"blackbox move 1 bob secret {port}")
+        server.send(alice, "blackbox move 1 alice secret zz")
+        server.send(alice, "blackbox resign 1 alice secret")
+        server.live(days=1)
+        server.settle()
 
 
 if __name__ == "__main__":

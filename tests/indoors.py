@@ -366,8 +366,9 @@ def indoors(
         **NO_RATES,
         **{f"PBMSERV_{name.upper()}": value for name, value in settings.items()},
     }
+    database_url = database_url or migrated(folder / "pbmserv.sqlite3", has_key=True)
     server = Server(
-        read_settings(folder, database_url or migrated(folder / "pbmserv.sqlite3"), chosen),
+        read_settings(folder, database_url, chosen),
         MovableClock(),
         NoRelay(),
         Passwords(cheap_hasher()),

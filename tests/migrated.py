@@ -6,25 +6,40 @@ PostgreSQL's databases are copied from a template, too (`postgresql_databases.py
 from __future__ import annotations
 
 import tempfile
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
 from sqlalchemy import Table
 
 from pbmserv.files import sqlite_file
+from pbmserv.store.accounts import signing_keys
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.tables import metadata
 
+BEGINNING = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+"""Time of a server's clock at the beginning of a test."""
+KEY = (1).to_bytes(32)
+"""The key of reply addresses of servers that begin with one."""
+COPIES: set[str] = set()
+"""URLs of copies that no server has opened yet."""
 
-def migrated(path: Path) -> str:
-    """Return the URL of a database, and copy the tables there if the folder has no such file."""
+
+def migrated(path: Path, *, has_key: bool = False) -> str:
+    """Return the URL of a database, and copy the tables there if the folder has no such file.
+
+    Args:
+        has_key: the copy has a key of reply addresses, which a server makes at its first start.
+    """
     url = f"sqlite:///{path}"
-    for store, file in (("game", path), ("mail", sqlite_file(mail_url(url)))):
+    for store, store_url in (("game", url), ("mail", mail_url(url))):
+        file = sqlite_file(store_url)
         assert file is not None
         if file.parent.is_dir() and not file.exists():
             file.touch(0o600)
-            file.write_bytes(_octets(store))
+            file.write_bytes(_octets_with_key() if has_key and store == "game" else _octets(store))
+            COPIES.add(store_url)
     return url
 
 
@@ -44,5 +59,17 @@ def _octets(store: str) -> bytes:
         path = Path(folder) / "template.sqlite3"
         database = Database(f"sqlite:///{path}")
         schema.prepare(database, (store,))
+        database.close()
+        return path.read_bytes()
+
+
+@cache
+def _octets_with_key() -> bytes:
+    with tempfile.TemporaryDirectory(prefix="pbmserv-migrated-") as folder:
+        path = Path(folder) / "template.sqlite3"
+        path.write_bytes(_octets("game"))
+        database = Database(f"sqlite:///{path}")
+        with database.writing.begin() as connection:
+            signing_keys.add(connection, 1, KEY, BEGINNING)
         database.close()
         return path.read_bytes()

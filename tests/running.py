@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from email.message import EmailMessage
 from email.utils import make_msgid
 from functools import cache, cached_property, partial
@@ -23,7 +23,7 @@ from unittest.mock import patch
 
 from dns_zone import Zone
 from headers import one_line, read, written
-from migrated import migrated
+from migrated import BEGINNING, migrated
 from one_process import Server
 from smtp_client import SETTLES
 from speedups import cheap_hasher
@@ -69,7 +69,7 @@ class MovableClock:
     """A clock that stands still until a test moves it."""
 
     def __init__(self) -> None:
-        self.moment = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+        self.moment = BEGINNING
 
     def now(self) -> datetime:
         return self.moment
@@ -417,7 +417,7 @@ def start(
         names: the DNS of the server.
     """
     if file := sqlite_file(database_url):
-        migrated(file)
+        migrated(file, has_key=True)
     loaded = read_settings(
         folder,
         database_url,

@@ -19,11 +19,13 @@ from programs import free_port
 from running import MovableClock
 from smtp_client import Wire, mail
 
+from pbmserv import log
 from pbmserv.config.listen import Listen
 from pbmserv.config.settings import load
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.files import make_private
 from pbmserv.net.listening import bind
+from pbmserv.serve import serve
 from pbmserv.stages.places import first_place, meeting_place
 from pbmserv.stages.preflight import places, refuse_wrong_clock
 
@@ -31,6 +33,17 @@ pytestmark = pytest.mark.slow
 
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"
+
+
+def refusal(folder: Path, **settings: str) -> str:
+    """Return why a server with its files in *folder* refuses to start, in this process."""
+    values = {"data_dir": str(folder), "smtp": "127.0.0.1:0", "web": "", "mailbox": "", **settings}
+    environment = {f"PBMSERV_{name.upper()}": value for name, value in values.items()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(log, "configure", lambda *_, **__: None)
+        with pytest.raises(ConfigError) as refused:
+            serve(load(environment, None))
+    return str(refused.value)
 
 
 def sentence_of(served: subprocess.CompletedProcess[str]) -> str:
@@ -43,9 +56,9 @@ def sentence_of(served: subprocess.CompletedProcess[str]) -> str:
 
 def test_no_way_in_for_mail(tmp_path: Path) -> None:
     for web in ("", "127.0.0.1:0"):
-        refusal = sentence_of(refused_to_start(data_dir=str(tmp_path), smtp="", web=web))
-        assert "PBMSERV_SMTP, PBMSERV_SMTPS and PBMSERV_LMTP are all empty" in refusal
-        assert "--without-mail" in refusal
+        sentence = sentence_of(refused_to_start(data_dir=str(tmp_path), smtp="", web=web))
+        assert "PBMSERV_SMTP, PBMSERV_SMTPS and PBMSERV_LMTP are all empty" in sentence
+        assert "--without-mail" in sentence
     assert list(tmp_path.iterdir()) == []
 
 
@@ -61,19 +74,18 @@ def test_pages_alone_where_that_is_asked_for(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     missing = tmp_path / "not-mounted" / "data"
-    refusal = sentence_of(refused_to_start(data_dir=str(missing), smtp="127.0.0.1:0"))
-    assert f'PBMSERV_DATA_DIR = "{missing}" (environment PBMSERV_DATA_DIR)' in refusal
-    assert f"there is no folder {missing}" in refusal
-    assert f"install -d -m 700 {missing}" in refusal
+    sentence = sentence_of(refused_to_start(data_dir=str(missing), smtp="127.0.0.1:0"))
+    assert f'PBMSERV_DATA_DIR = "{missing}" (environment PBMSERV_DATA_DIR)' in sentence
+    assert f"there is no folder {missing}" in sentence
+    assert f"install -d -m 700 {missing}" in sentence
     folder = tmp_path / "there"
     folder.mkdir()
     url = f"sqlite:///{missing}/pbmserv.sqlite3"
-    refusal = sentence_of(refused_to_start(data_dir=str(folder), smtp="127.0.0.1:0", database=url))
-    assert f'PBMSERV_DATABASE = "{url}"' in refusal
-    assert f"there is no folder {missing}" in refusal
+    sentence = refusal(folder, database=url)
+    assert f'PBMSERV_DATABASE = "{url}"' in sentence
+    assert f"there is no folder {missing}" in sentence
     relay = f"maildir:{missing}"
-    refusal = sentence_of(refused_to_start(data_dir=str(folder), smtp="127.0.0.1:0", relay=relay))
-    assert f'PBMSERV_RELAY = "{relay}"' in refusal
+    assert f'PBMSERV_RELAY = "{relay}"' in refusal(folder, relay=relay)
     assert list(tmp_path.iterdir()) == [folder]
 
 
@@ -94,11 +106,10 @@ def test_only_the_default_folder_is_made(tmp_path: Path, monkeypatch: pytest.Mon
     ],
 )
 def test_files_that_cannot_be_written_are_named(tmp_path: Path, key: str, value: str) -> None:
-    settings = {"data_dir": str(tmp_path), "smtp": "127.0.0.1:0", key: value}
-    refusal = sentence_of(refused_to_start(**settings))
-    assert f'PBMSERV_{key.upper()} = "{value}"' in refusal
-    assert "the server cannot write to /proc/self: " in refusal
-    assert "name another place" in refusal
+    sentence = refusal(tmp_path, **{key: value})
+    assert f'PBMSERV_{key.upper()} = "{value}"' in sentence
+    assert "the server cannot write to /proc/self: " in sentence
+    assert "name another place" in sentence
 
 
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EPERM, errno.ENOSPC])
@@ -122,9 +133,9 @@ def test_the_advice_is_for_what_keeps_us_from_writing(
         errno.EPERM: "run this as the server's user, who has to own it (chown)",
         errno.ENOSPC: "make room on its disk",
     }[number]
-    refusal = f"the server cannot write to {tmp_path / at}: {os.strerror(number)}; {advice}"
+    sentence = f"the server cannot write to {tmp_path / at}: {os.strerror(number)}; {advice}"
     with (
-        pytest.raises(ConfigError, match=re.escape(refusal)),
+        pytest.raises(ConfigError, match=re.escape(sentence)),
         places(load(environment, None), ["door"]),
     ):
         pass
@@ -142,17 +153,14 @@ def test_a_file_where_a_folder_should_be_and_the_other_way_round(tmp_path: Path)
         ("lmtp", f"{folder}", f'"{folder}": this is a folder; name the socket in it, such as'),
         ("lmtp", f"{tmp_path}/missing/lmtp.sock", "name a path in a folder that this user"),
     ):
-        settings = {"data_dir": str(tmp_path), "smtp": "127.0.0.1:0", key: value}
-        assert wrong in sentence_of(refused_to_start(**settings))
+        assert wrong in refusal(tmp_path, **{key: value})
 
 
 def test_a_file_where_the_socket_should_be_is_not_removed(tmp_path: Path) -> None:
     file = tmp_path / "pbmserv.sqlite3"
     file.write_text("all that there is")
-    refusal = sentence_of(refused_to_start(data_dir=str(tmp_path), smtp="", lmtp=str(file)))
-    assert (
-        f'PBMSERV_LMTP = "{file}": there is a file that is no socket; name another path' in refusal
-    )
+    wrong = f'PBMSERV_LMTP = "{file}": there is a file that is no socket; name another path'
+    assert wrong in refusal(tmp_path, smtp="", lmtp=str(file))
     assert file.read_text() == "all that there is"
 
 
@@ -228,18 +236,14 @@ def test_two_servers_on_one_sqlite_and_commands_beside_one(tmp_path: Path) -> No
     link = tmp_path / "link"
     link.symlink_to(tmp_path)
     for path in (tmp_path, link):
-        refusal = sentence_of(
-            refused_to_start(
-                data_dir=str(tmp_path),
-                smtp="127.0.0.1:0",
-                database=f"sqlite:///{path}/pbmserv.sqlite3",
-            )
-        )
-        assert f"the server with process number {first.process.pid} works on it already" in refusal
+        sentence = refusal(tmp_path, database=f"sqlite:///{path}/pbmserv.sqlite3")
+        assert f"the server with process number {first.process.pid} works on it already" in sentence
     with Wire(first.port) as wire:
         raw = mail(ALICE, "signup alice wonder-land")
         assert wire.mail(ALICE, OURS, raw).startswith("250")
-    wait_until(lambda: "alice" in first.command("user", "list"), "her mail is carried out")
+    box = tmp_path / "mail" / ALICE / "new"
+    wait_until(lambda: box.is_dir() and any(box.iterdir()), "her mail is carried out")
+    assert "alice" in first.command("user", "list")
     assert "pbmserv.sqlite3 has the right schema" in first.command("db", "check")
     first.kill()  # the mark dies with its process
     second = Process(tmp_path, url)

@@ -179,7 +179,7 @@ def test_a_damaged_database_is_replaced(own: str, tmp_path: Path) -> None:
         restore(own, tmp_path / "copy")
     restore(own, tmp_path / "copy", files.replacing)
     with closing(Database(own)) as database:
-        assert schema.check(database, ("game",)) == []
+        schema.require(database)
 
 
 def test_a_database_without_file_or_tables_is_not_copied(tmp_path: Path) -> None:
@@ -199,9 +199,8 @@ def test_a_compressed_copy_is_smaller_and_restored_as_it_is(own: str, tmp_path: 
     assert names(tmp_path) == ["packed", "pbmserv.sqlite3", "plain"]
     restored = tmp_path / "new" / "pbmserv.sqlite3"
     restore(f"sqlite:///{restored}", packed)
-    database = Database(f"sqlite:///{restored}")
-    assert schema.check(database, ("game",)) == []
-    database.close()
+    with closing(Database(f"sqlite:///{restored}")) as database:
+        schema.require(database)
 
 
 def test_a_damaged_compressed_copy_changes_nothing(own: str, tmp_path: Path) -> None:

@@ -285,7 +285,9 @@ def _filled(folder: Path, rows_of_tables: dict[str, list[dict[str, Any]]]) -> st
 def test_numbers_continue_after_the_highest_one_ever_given(
     tmp_path: Path, empty_postgres_url: str
 ) -> None:
+    """The copy is from before the first start, which makes the mail store."""
     own = migrated(tmp_path / "pbmserv.sqlite3")
+    (tmp_path / "pbmserv-mail.sqlite3").unlink()
     now = datetime(2026, 3, 1, tzinfo=UTC)
     with closing(Database(own)) as database, database.writing.begin() as connection:
         for number in (6, 9):
@@ -296,6 +298,9 @@ def test_numbers_continue_after_the_highest_one_ever_given(
     assert next_number(empty_postgres_url, outages) == 9 + SKIPPED + 1
     assert next_number(empty_postgres_url, boards) == 41 + SKIPPED + 1
     assert next_number(empty_postgres_url, players) == SKIPPED + 1
+    with indoors(tmp_path / "new", database=empty_postgres_url) as house:
+        house.sign_up("alice")
+        assert house.send(ALICE, "blackbox show 70")
 
 
 # -- what is refused, and what ends half-way -----------------------------------------------------
@@ -467,16 +472,3 @@ def test_a_server_that_starts_during_a_restore_waits_without_a_time_limit(
 
 
 _WAITING = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-
-
-def test_a_copy_made_before_the_first_start_has_no_mail_store(
-    tmp_path: Path, empty_postgres_url: str
-) -> None:
-    """It comes with the first start."""
-    own = migrated(tmp_path / "pbmserv.sqlite3")
-    (tmp_path / "pbmserv-mail.sqlite3").unlink()
-    save(own, tmp_path / "copy")
-    restore(empty_postgres_url, tmp_path / "copy")
-    with indoors(tmp_path / "new", database=empty_postgres_url) as house:
-        house.sign_up("alice")
-        assert house.send(ALICE, "blackbox show 70")

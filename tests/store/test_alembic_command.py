@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from fork_server import run
-from migrated import stores_of
 from sqlalchemy import insert
 
 from pbmserv.errors import ServerFault
@@ -61,27 +60,23 @@ def test_every_revision_says_how_to_go_back() -> None:
     assert "def downgrade()" in (folder / "script.py.mako").read_text("utf-8")
 
 
-def test_it_goes_up_and_down_on_every_database_of_the_server(empty: Database) -> None:
-    """An empty database can go down to the first revision and up again."""
-    databases = len(schema.stores_at(empty.url))
-    alembic(empty.url, "upgrade", "head")
-    assert alembic(empty.url, "current").count(f"{schema.head()} (head)") == databases
-    for stores_url, stores in schema.stores_at(empty.url):
-        database = Database(stores_url)
-        assert schema.check(database, stores) == []
-        database.close()
-    alembic(empty.url, "downgrade", "0001")
-    assert revision_of(empty) == "0001"
-    refusal = alembic(empty.url, "downgrade", "base", code=1)
+def test_it_goes_down_and_up_on_every_database_of_the_server(database: Database) -> None:
+    """A database without rows can go down to the first revision and up again."""
+    databases = schema.stores_at(database.url)
+    alembic(database.url, "downgrade", "0001")
+    assert revision_of(database) == "0001"
+    refusal = alembic(database.url, "downgrade", "base", code=1)
     assert "0001 is the first revision" in refusal
     assert "pbmserv db restore FILE" in refusal
     with pytest.raises(ServerFault, match="run: pbmserv db upgrade"):
-        schema.require(empty)
-    for stores_url, stores in schema.stores_at(empty.url):
-        database = Database(stores_url)
-        schema.upgrade(database, stores)
-        assert schema.check(database, stores) == []
-        database.close()
+        schema.require(database)
+    alembic(database.url, "upgrade", "head")
+    current = alembic(database.url, "current")
+    assert current.count(f"{schema.head()} (head)") == len(databases)
+    for url, stores in databases:
+        upgraded = Database(url)
+        assert schema.check(upgraded, stores) == []
+        upgraded.close()
 
 
 def revision_of(database: Database) -> str:
@@ -89,20 +84,14 @@ def revision_of(database: Database) -> str:
         return str(schema.current(connection))
 
 
-@pytest.mark.parametrize("empty", ["sqlite"], indirect=True)
-def test_a_downgrade_refuses_to_lose_settings_of_players(empty: Database) -> None:
-    schema.upgrade(empty, stores_of(empty))
-    if empty.is_sqlite:  # its mail store is a file of its own
-        (_, (mail, stores)) = schema.stores_at(empty.url)
-        beside = Database(mail)
-        schema.upgrade(beside, stores)
-        beside.close()
+@pytest.mark.sqlite_alone
+def test_a_downgrade_refuses_to_lose_settings_of_players(database: Database) -> None:
     row = {"userid": "alice", "password_hash": "x", "address": "alice@players.example"}
-    with empty.writing.begin() as connection:
+    with database.writing.begin() as connection:
         connection.execute(insert(players).values(row | {"created_at": NOW, "labels": "read"}))
-    refusal = alembic(empty.url, "downgrade", "0003", code=1)
+    refusal = alembic(database.url, "downgrade", "0003", code=1)
     assert "cannot hold a preference about far labels" in refusal
-    assert revision_of(empty) == schema.head()
+    assert revision_of(database) == schema.head()
 
 
 def test_a_refusal_is_one_sentence(tmp_path: Path) -> None:

@@ -31,12 +31,10 @@ def _before() -> str:
     return revision
 
 
-@pytest.fixture
-def older(empty: Database) -> Database:
-    """A database at the revision before shared boxes."""
-    with schema.migrating(empty) as connection:
-        command.upgrade(schema._config(connection, stores_of(empty)), _before())
-    return empty
+def _go_back(database: Database) -> None:
+    """Migrate a database to the revision before shared boxes."""
+    with schema.migrating(database) as connection:
+        command.downgrade(schema._config(connection, stores_of(database)), _before())
 
 
 def _fill(connection: Connection) -> None:
@@ -118,11 +116,12 @@ def _fill(connection: Connection) -> None:
         )
 
 
-def test_an_upgrade_keeps_boxes_and_results(older: Database) -> None:
-    with older.writing.begin() as connection:
+def test_an_upgrade_keeps_boxes_and_results(database: Database) -> None:
+    _go_back(database)
+    with database.writing.begin() as connection:
         _fill(connection)
-    schema.upgrade(older, stores_of(older))
-    with older.reading.connect() as connection:
+    schema.upgrade(database, stores_of(database))
+    with database.reading.connect() as connection:
         box = shared_boxes.of_day(connection, "blackbox", TODAY)
         assert box is not None
         assert box.options == ("-race", "-id=1")
@@ -157,15 +156,13 @@ def test_an_upgrade_keeps_boxes_and_results(older: Database) -> None:
     ]
 
 
-@pytest.mark.parametrize("empty", ["sqlite"], indirect=True)
-def test_a_downgrade_keeps_boxes_of_the_day(older: Database) -> None:
-    schema.upgrade(older, stores_of(older))
-    with older.writing.begin() as connection:
+@pytest.mark.sqlite_alone
+def test_a_downgrade_keeps_boxes_of_the_day(database: Database) -> None:
+    with database.writing.begin() as connection:
         box = shared_boxes.add(connection, "blackbox", ["-race"], day=TODAY)
         assert shared_boxes.add(connection, "blackbox", ["-other"], day=TODAY) == box
-    with schema.migrating(older) as connection:
-        command.downgrade(schema._config(connection, stores_of(older)), _before())
-    with older.reading.connect() as connection:
+    _go_back(database)
+    with database.reading.connect() as connection:
         tables = MetaData()
         tables.reflect(connection)
         rows = connection.execute(select(tables.tables["daily_boxes"])).all()

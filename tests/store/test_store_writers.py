@@ -12,13 +12,13 @@ from pathlib import Path
 from time import thread_time
 
 import pytest
+from migrated import migrated
 from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.errors import ServerFault
 from pbmserv.store.accounts import players
 from pbmserv.store.core import database as session
-from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import (
     ATTEMPTS,
@@ -37,8 +37,7 @@ PATIENCE_S = 60
 
 @pytest.fixture
 def sqlite(tmp_path: Path) -> Iterator[Database]:
-    opened = Database(f"sqlite:///{tmp_path}/group.sqlite3")
-    schema.prepare(opened)
+    opened = Database(migrated(tmp_path / "group.sqlite3"))
     yield opened
     opened.close()
 
