@@ -27,13 +27,11 @@ def letters_within(kind: str, words: Mapping[str, Any]) -> Iterator[Letter]:
 @cache
 def words_named(kind: str) -> frozenset[str]:
     """Return the words that the templates of a kind of letter name, with all that they include."""
-    names: set[str] = set()
-    for form in ("txt", "html"):
-        template = _parsed(f"letters/{kind}.{form}.j2")
-        names |= _attributes(template)
-        for call in template.find_all(Call):
-            if isinstance(call.node, Name) and call.node.name == "say":
-                names |= _words_of_events()[_text(call.args[0])]
+    template = _parsed(f"letters/{kind}.j2")  # the blocks of both forms
+    names = _attributes(template)
+    for call in template.find_all(Call):
+        if isinstance(call.node, Name) and call.node.name == "say":
+            names |= _words_of_events()[_text(call.args[0])]
     return frozenset(names)
 
 
