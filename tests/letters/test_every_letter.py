@@ -265,10 +265,15 @@ def subjects_but_daily(letters: list[Posted]) -> set[str]:
     return {subject for kind, subject in alike.items() if kind != "Daily Box 1"}
 
 
+def one_of(bodies: tuple[str, ...], number: int) -> tuple[str, ...]:
+    """Return one of the texts, in a deep run all of them."""
+    return bodies if DEEP else (bodies[number % len(bodies)],)
+
+
 def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None:
     """Some programs write to From, where the subject of a reply is read as a command."""
-    for subject in subjects_but_daily(letters):
-        for body in ("", "b3", "yes"):
+    for number, subject in enumerate(sorted(subjects_but_daily(letters))):
+        for body in one_of(("", "b3", "yes"), number):
             read_as = read_new_mail(f"Re: {subject}", body, ("blackbox",))
             meanings = [line.meaning for line in read_as.lines]
             assert all(isinstance(meaning, PlayerError | Help | Games) for meaning in meanings), (
@@ -278,11 +283,12 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
 
 def test_below_the_subject_of_a_letter_the_words_count(letters: list[Posted]) -> None:
     """Behind "Re:" it is what was answered, and nobody's command."""
-    for body in ("What a lovely game!", "blackbox show 1", "mvoe 1 bob"):
-        alone = _echoes(read_new_mail("", body, ("blackbox",)))
-        for subject in subjects_but_daily(letters):
+    bodies = ("What a lovely game!", "blackbox show 1", "mvoe 1 bob")
+    alone = {body: _echoes(read_new_mail("", body, ("blackbox",))) for body in bodies}
+    for number, subject in enumerate(sorted(subjects_but_daily(letters))):
+        for body in one_of(bodies, number):
             below = read_new_mail(f"Re: {subject}", body, ("blackbox",))
-            assert _echoes(below) == alone, subject
+            assert _echoes(below) == alone[body], subject
 
 
 def _echoes(reading: Reading) -> list[tuple[str, object]]:
