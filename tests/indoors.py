@@ -323,6 +323,10 @@ class HandedIn(Correspondence):
         self._unread = [letter for letter in self._unread if letter not in letters]
         return list(letters)
 
+    def drop_letters(self) -> None:
+        """Take the letters in the outbox for sent, without making them."""
+        self._indoors.drop_letters()
+
     def settle(self) -> None:
         """Do nothing: each mail is carried out when it is handed in."""
 

@@ -21,6 +21,8 @@ from pbmserv.verifying.letters import Mailbox
 
 MOST = 400
 """The most moves of a game."""
+FEW = 3
+"""The moves that a bot plays if a test does not ask for more."""
 
 
 @dataclass
@@ -87,23 +89,25 @@ class Played:
         with self.world.server.database.reading.connect() as connection:
             return self.world.server.positions.newest(connection, board)
 
-    def play(self, first: Sequence[str] = (), longest: int = 0) -> None:
-        """Reply with these moves, then with what a bot would play, to the end.
+    def play(self, first: Sequence[str] = (), more: int = FEW) -> None:
+        """Reply with these moves, then with what a bot would play, then resign.
 
         Args:
             first: the first moves.
-            longest: the number of plies after which a player resigns; 0 for a whole game.
+            more: the number of moves of a bot; `MOST` for a whole game.
         """
         waiting = list(first)
-        for _ in range(MOST):
+        for number in range(MOST):
             position = self.position()
             if position.outcome is not None:
                 return
             seat = Seat(min(position.game.to_act(position.state)))
-            if longest and position.number >= longest:
-                move = "resign"
+            if waiting:
+                move = waiting.pop(0)
+            elif number < len(first) + more:
+                move = bot_move(position, seat, "house").text
             else:
-                move = waiting.pop(0) if waiting else bot_move(position, seat, "house").text
+                move = "resign"
             before = position.number
             self.reply(self.names[seat], move)
             assert self.position().number > before, self.letters[self.names[seat]][-1].text

@@ -8,6 +8,7 @@ reported, and the shipped template is used.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -164,13 +165,14 @@ class _Shipped:
         hint = f"did you mean {near[0]}?" if near else "`pbmserv templates list` shows all"
         return f"no template of this version is called {name}; {hint}"
 
-    @cached_property
-    def values(self) -> set[str]:
-        """All values that shipped templates use."""
-        values: set[str] = set()
-        for name in self.names:
-            values |= meta.find_undeclared_variables(self.tree(name))
-        return values
+    def has_value(self, value: str) -> bool:
+        """Return whether a shipped template uses a value."""
+        word = re.compile(rf"\b{value}\b")
+        return any(
+            word.search(self.text(name))
+            and value in meta.find_undeclared_variables(self.tree(name))
+            for name in self.names
+        )
 
 
 def _check(name: str, file: Path, shipped: _Shipped) -> None:
@@ -198,7 +200,8 @@ def _check(name: str, file: Path, shipped: _Shipped) -> None:
             raise _Fault(node.lineno, shipped.no_such_name(str(template.value)))
     unknown = meta.find_undeclared_variables(tree) - meta.find_undeclared_variables(model)
     unknown -= set(shipped.environment.globals)
-    if unknown and (unknown := unknown - shipped.values):
+    unknown = {value for value in unknown if not shipped.has_value(value)}
+    if unknown:
         lines = {node.name: node.lineno for node in tree.find_all(nodes.Name)}
         first = min(unknown, key=lambda value: lines.get(value, 0))
         raise _Fault(lines.get(first, 0), f"no template gets a value called {first}")

@@ -40,7 +40,7 @@ def solved(mine: int, theirs: int) -> int:
     return best
 
 
-@rows("seed", range(6))
+@rows("seed", range(20 if DEEP else 3))
 def test_connect_four_is_perfect_once_half_of_the_board_is_full(seed: int) -> None:
     draws = random.Random(seed)
     state = ("",) * 7
@@ -71,7 +71,7 @@ def test_tic_tac_toe_is_perfect() -> None:
         for move in moves:
             plays_on(tictactoe.GAME.play(state, seat, move, chance(0)), bot, 1 - seat)
 
-    for first in ("B2", "A1", "B1"):
+    for first in ("B2", "A1", "B1") if DEEP else ("A1",):
         plays_on(tictactoe.GAME.play("." * 9, 0, first, chance(0)), 1, 1)
 
 

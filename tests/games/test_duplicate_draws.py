@@ -47,10 +47,10 @@ def _rolls(end: Position) -> list[list[tuple[str, ...]]]:
     return games
 
 
-@pytest.mark.parametrize("words", [(), ("-match=5",)])
+@pytest.mark.parametrize("words", [(), ("-match=3",)])
 def test_roll_n_of_game_k_is_the_same_for_all(words: tuple[str, ...]) -> None:
     game = AdaptedGame(backgammon.GAME)
-    ends = [_played(game, words, chooser, SEED) for chooser in range(3)]
+    ends = [_played(game, words, chooser, SEED) for chooser in range(2)]
     boards = [_rolls(end) for end in ends]
     boards.append(_rolls(_played(game, words, 9, bytes(32))))
     first, *others, foreign = boards
@@ -62,13 +62,13 @@ def test_roll_n_of_game_k_is_the_same_for_all(words: tuple[str, ...]) -> None:
     assert first[0][:9] != foreign[0][:9]
     for end in ends:  # a cube in the last game of a match makes no win larger
         assert end.outcome is not None
-        assert max(end.outcome.scores) <= (5 if words else 3)
+        assert max(end.outcome.scores) <= 3
 
 
 def test_deal_n_is_the_same_for_all() -> None:
     game = AdaptedGame(liar.GAME)
     boards = []
-    for chooser in range(4):
+    for chooser in range(3):
         positions = reversed(list(_played(game, (), chooser, SEED).backwards()))
         dice = [sum(position.state.state.dice, ()) for position in positions]
         boards.append([sorted(deal) for deal in dict.fromkeys(dice)])

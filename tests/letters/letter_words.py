@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -27,13 +27,11 @@ def letters_within(kind: str, words: Mapping[str, Any]) -> Iterator[Letter]:
 @cache
 def words_named(kind: str) -> frozenset[str]:
     """Return the words that the templates of a kind of letter name, with all that they include."""
-    names: set[str] = set()
-    for form in ("txt", "html"):
-        template = _parsed(f"letters/{kind}.{form}.j2")
-        names |= _attributes(template)
-        for call in template.find_all(Call):
-            if isinstance(call.node, Name) and call.node.name == "say":
-                names |= _words_of_events()[_text(call.args[0])]
+    nodes = _nodes_in(_parsed(f"letters/{kind}.j2"))  # the blocks of both forms
+    names = _attributes(nodes)
+    for call in nodes:
+        if isinstance(call, Call) and isinstance(call.node, Name) and call.node.name == "say":
+            names |= _words_of_events()[_text(call.args[0])]
     return frozenset(names)
 
 
@@ -43,7 +41,7 @@ def _words_of_events() -> Mapping[str, set[str]]:
     words: dict[str, set[str]] = {}
     for path in (templates_root() / "events").glob("*.j2"):
         for block in _parsed(f"events/{path.name}").find_all(Block):
-            words.setdefault(block.name, set()).update(_attributes(block))
+            words.setdefault(block.name, set()).update(_attributes(_nodes_in(block)))
     return words
 
 
@@ -53,22 +51,34 @@ def _parsed(name: str) -> Template:
     return shared.parse(shared.loader.get_source(shared, name)[0])
 
 
-def _attributes(node: Node) -> set[str]:
+def _nodes_in(node: Node) -> Sequence[Node]:
+    """Return the nodes that may name words; to search a template takes long."""
+    return list(node.find_all((Assign, Call, Getattr, Getitem)))
+
+
+def _attributes(nodes: Sequence[Node]) -> set[str]:
     """Return the names in ``words.name``, ``words["name"]`` and ``words.get("name")``."""
     aliases = {"words"}
-    for assigned in node.find_all(Assign):
-        if isinstance(assigned.node, Name) and assigned.node.name == "words":
-            assert isinstance(assigned.target, Name)
-            aliases.add(assigned.target.name)
+    for node in nodes:
+        if (
+            isinstance(node, Assign)
+            and isinstance(node.node, Name)
+            and node.node.name == "words"
+            and isinstance(node.target, Name)
+        ):
+            aliases.add(node.target.name)
 
     def is_words(value: Node) -> bool:
         return isinstance(value, Name) and value.name in aliases
 
-    names = {attribute.attr for attribute in node.find_all(Getattr) if is_words(attribute.node)}
-    names |= {_text(item.arg) for item in node.find_all(Getitem) if is_words(item.node)}
-    for call in node.find_all(Call):
-        if isinstance(call.node, Getattr) and is_words(call.node.node):
-            names.add(_text(call.args[0]))
+    names = set()
+    for node in nodes:
+        if isinstance(node, Getattr) and is_words(node.node):
+            names.add(node.attr)
+        elif isinstance(node, Getitem) and is_words(node.node):
+            names.add(_text(node.arg))
+        elif isinstance(node, Call) and isinstance(node.node, Getattr) and is_words(node.node.node):
+            names.add(_text(node.args[0]))
     return names - {"get"}
 
 

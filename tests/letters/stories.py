@@ -498,8 +498,8 @@ def holding_events(folder: Path) -> Iterator[Posted]:
         for name in names:
             yield from server.send(address_of(name), f"league {name} {PASSWORD} join blackbox")
         yield from server.send(ALICE, "events")
-        for _ in range(16):
-            yield from server.live(days=1)
+        for _ in range(4):
+            yield from server.live(days=4)
         yield from server.send(BOB, f"event bob {PASSWORD} leave 1")
         for board in (2, 4, 5):
             name = "dave" if board > 2 else "carol"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from examples import DEEP
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from letter_reading import Page
 from mailto_links import drafts_of, links_of
@@ -18,7 +19,7 @@ from pbmserv.letters.replies import Mailto
 pytestmark = pytest.mark.slow
 
 ALICE, BOB = map(address_of, ("alice", "bob"))
-SIZES = ("2x2 -atoms=1", "7x7", "8x3", "10x10", "26x26 -atoms=40")
+SIZES = ("2x2 -atoms=1", "8x3", "26x26 -atoms=40", *(("7x7", "10x10") if DEEP else ()))
 
 WORDS = ("check", "help", "chat")
 """Links of a letter with a board besides moves."""

@@ -23,7 +23,7 @@ from pbmserv.store.boards.boards import BoardRow
 pytestmark = pytest.mark.slow
 
 ALICE, BOB = "alice", "bob"
-GAMES = 40 if DEEP else 3
+GAMES = 40 if DEEP else 2
 
 Played = tuple[int, list[Posted]]
 

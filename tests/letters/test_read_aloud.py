@@ -67,7 +67,7 @@ def check_box(box: BoxView, mine: bool, name: str, words: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(40 if DEEP else 2))
+@pytest.mark.parametrize("seed", range(40 if DEEP else 1))
 def test_every_fact_of_the_view_is_told(server: Indoors, seed: int) -> None:
     dice = random.Random(seed)
     letters = server.send(address_of(ALICE), f"blackbox challenge alice bob {some_options(dice)}")

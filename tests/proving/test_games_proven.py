@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from mailboxes_of_games import begin_game, sentences, verdict_of
+from mailboxes_of_games import MOST, begin_game, sentences, verdict_of
 
-LONG = 14
-"""The plies after which a player resigns a long game."""
+SHORTENED = {"backgammon": 14, "battleships": 4}
+"""The moves of a bot in games that a player then resigns; the others are played to their end."""
 GAMES = {
     "backgammon": ("backgammon challenge anna bela", ("anna", "bela"), ()),
     "liar": ("liar challenge anna bela -dice=2", ("anna", "bela"), ()),
@@ -47,7 +47,7 @@ def played(name: str) -> dict[str, list[bytes]]:
     """Return each player's mails of a whole game."""
     challenge, names, first = GAMES[name]
     with TemporaryDirectory() as folder, begin_game(Path(folder), challenge, *names) as game:
-        game.play(first, longest=LONG if name in {"backgammon", "battleships"} else 0)
+        game.play(first, SHORTENED.get(name, MOST))
         return game.mails
 
 

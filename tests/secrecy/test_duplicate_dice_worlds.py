@@ -121,7 +121,8 @@ def _everything_read(
             world.sign_up(*NAMES)
             letters = begin_duplicate(world, game, NAMES, rest)
             letters += play(world, "bob", 3, most=MOVES[game])
-            letters += world.send(address_of("bob"), f"{game} resign 3 bob {PASSWORD}")
+            given_up = world.send(address_of("bob"), f"{game} resign 3 bob {PASSWORD}")
+            letters += [letter for letter in given_up if letter.recipient != address_of("bob")]
             end = board_and_position(world, 3)[1]
             letters += play(world, "bob", 4, most=3)
             for command in commands_about(game):
@@ -141,7 +142,8 @@ def _everything_read(
                 for letter in letters
                 if letter.recipient != address_of("bob")
             ]
-            _check_the_end(world, game)
+            if not salt:
+                _check_the_end(world, game)
     return seen, end
 
 

@@ -87,8 +87,8 @@ def _everything_read(
             for move in moves:
                 line = f"blackbox move {board} bob {PASSWORD} {move}"
                 answers = world.send(address_of("bob"), line)
-                assert not any("Not done" in answer.subject for answer in answers), move
-                letters += answers
+                assert not any(answer.kind == "refusal" for answer in answers), move
+                letters += [answer for answer in answers if answer.recipient != address_of("bob")]
         for command in HERS:
             letters += world.send(address_of("alice"), command)
         seen += [asyncio.run(fetch(site_of(world.server), path)).body.decode() for path in PATHS]
@@ -96,7 +96,8 @@ def _everything_read(
         seen += [
             without_nonces(letter) for letter in letters if letter.recipient != address_of("bob")
         ]
-        _check_the_end(world)
+        if not salt:
+            _check_the_end(world)
     return [_PLEDGE.sub("PLEDGE", text) for text in seen], right[0]
 
 

@@ -115,14 +115,18 @@ def test_another_box_of_the_day_changes_no_octet_while_it_is_shut(
         with quiet_world(tmp_path / name) as world:
             site, bodies = site_of(world.server), []
             solver, hider = address_of(SOLVER), address_of(HIDER)
-            for sender, subject in (
-                (solver, f"blackbox daily {SOLVER} {PASSWORD}"),
-                (solver, f"blackbox move 1 {SOLVER} {PASSWORD} a,+b2"),
-                (hider, f"blackbox daily {HIDER} {PASSWORD}"),
-                (solver, f"blackbox move 1 {SOLVER} {PASSWORD} 3,c"),
-                (solver, f"blackbox resign 1 {SOLVER} {PASSWORD}"),
+            for number, (sender, subject) in enumerate(
+                (
+                    (solver, f"blackbox daily {SOLVER} {PASSWORD}"),
+                    (solver, f"blackbox move 1 {SOLVER} {PASSWORD} a,+b2"),
+                    (hider, f"blackbox daily {HIDER} {PASSWORD}"),
+                    (solver, f"blackbox move 1 {SOLVER} {PASSWORD} 3,c"),
+                    (solver, f"blackbox resign 1 {SOLVER} {PASSWORD}"),
+                )
             ):
                 world.send(sender, subject, "", "")
+                if number % 2:
+                    continue
                 numbers = re.findall(rb"/daily/(\d+)", load_all(site, "/daily")["/daily"].body)
                 days = [f"/daily/{int(number)}" for number in numbers]
                 assert len(days) == 1

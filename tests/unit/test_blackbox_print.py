@@ -18,7 +18,7 @@ from pbmserv.cli.blackbox import app
 
 POINT = 25.4 / 72
 MARGIN = 12.0
-IDS = "\n".join(f"8x8/3-6#box {number}" for number in range(8))
+IDS = "\n".join(f"8x8/3-6#box {number}" for number in range(3))
 
 
 def run(*arguments: str, typed: str = IDS) -> Result:
@@ -53,11 +53,11 @@ def places(page: str) -> list[tuple[float, float]]:
 
 @pytest.mark.slow
 def test_a_page_holds_as_many_as_it_says_and_solutions_come_behind() -> None:
-    drawn = pages("2x3", "--with-solutions")
+    drawn = pages("1x2", "--with-solutions")
     assert len(drawn) == 4
     titles = [words(page)[0] for page in drawn]
     assert titles == ["Blackbox", "Blackbox", "Blackbox: solutions", "Blackbox: solutions"]
-    for page, numbers in zip(drawn, [range(6), range(6, 8)] * 2, strict=True):
+    for page, numbers in zip(drawn, [range(2), range(2, 3)] * 2, strict=True):
         shown = words(page)
         assert [word for word in shown if word.startswith("w8h8")] == [
             f"w8h8m3M6#box {number}" for number in numbers

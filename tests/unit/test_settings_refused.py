@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from examples import examples
+from examples import DEEP, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
@@ -18,6 +18,8 @@ from pbmserv.errors import ConfigError
 SETTINGS = list(descriptions())
 NUMBERS = [setting for setting in SETTINGS if setting.default.isdigit()]
 RATES = [setting for setting in SETTINGS if setting.key.startswith("rate_")]
+SOME = slice(None) if DEEP else slice(None, None, 4)
+"""The settings of one type that a usual run asks about each text."""
 NONSENSE = "\x07 ;!"
 """Not a name, number, address, network, path or word."""
 
@@ -75,7 +77,7 @@ def test_any_text_is_accepted_or_refused_helpfully(text: str) -> None:
         assert not refusal or is_helpful(setting, refusal), refusal
 
 
-@by_name(NUMBERS)
+@by_name(NUMBERS[SOME])
 @rows("text", ["", "-1", "1.5", "٣", "9" * 400, "4 days"])
 def test_texts_that_are_not_whole_numbers(setting: Description, text: str) -> None:
     assert is_helpful(setting, refusal_of(setting, text))
@@ -86,7 +88,7 @@ def test_numbers_out_of_range(setting: Description) -> None:
     assert is_helpful(setting, refusal_of(setting, TOO_MUCH.get(setting.key, "1000000")))
 
 
-@by_name(RATES)
+@by_name(RATES[SOME])
 @rows(
     "text",
     [

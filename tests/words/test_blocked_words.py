@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import DEEP
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from prepared_servers import Prepared, prepare, start_copy
 from running import add_player
@@ -267,12 +269,14 @@ def test_no_new_board_brings_the_two_together(house: Indoors) -> None:
     for userid in ("alice", "alice2", "mallory"):
         house.send(homes[userid], f"prefs {userid} {PASSWORD} accept=auto")
     block(house)
-    for speaker, line in MEETINGS:
-        for reader in READERS:
-            for writer in WRITERS:
-                home = homes[speaker.format(reader=reader, writer=writer)]
-                house.send(home, line.format(reader=reader, writer=writer).replace("PW", PASSWORD))
-                assert boards_with(house, reader, writer) == 0, (line, reader, writer)
+    pairs = list(product(READERS, WRITERS))
+    for number, (speaker, line) in enumerate(MEETINGS):
+        # A usual run tries each way with two of the four pairs of names.
+        for reader, writer in pairs if DEEP else (pairs[number % 4], pairs[(number + 2) % 4]):
+            home = homes[speaker.format(reader=reader, writer=writer)]
+            filled = line.format(reader=reader, writer=writer).replace("PW", PASSWORD)
+            house.send_unread(home, filled)
+            assert boards_with(house, reader, writer) == 0, (line, reader, writer)
 
 
 def test_a_block_ends_a_challenge_that_still_waits(house: Indoors) -> None:

@@ -133,13 +133,13 @@ def _on_one_server(row: Row) -> Iterator[list[str]]:
     """The ways to write a command, together if it begins no board, of which there is a limit, and
     sends no words but those of a board: with others it is looked at the newest letters alone.
 
-    A usual run tries a command in every third way, and its neighbours in the remaining ones.
+    A usual run tries a command in one way, and its neighbours in the others.
     """
     if row.command is None:
         return
     ways = [way for way in WAYS if row.in_line or way not in {"subject", "body"}]
     if not DEEP:
-        ways = ways[ROWS.index(row) % 3 :: 3]
+        ways = [ways[ROWS.index(row) % len(ways)]]
     if row in STARTING or row.name in {"message", "broadcast"}:
         yield from ([way] for way in ways)
     else:

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from typing import TypeVar
 
-from limits.storage import MemoryStorage
+from limits.storage import MemoryStorage, Storage
 
 from pbmserv.clock import Clock
 
@@ -26,7 +26,7 @@ class ClockStorage(MemoryStorage):
     """Moving windows in the memory of one process. Callers serialize their calls."""
 
     def __init__(self, clock: Clock) -> None:
-        super().__init__()
+        Storage.__init__(self)  # that of `MemoryStorage` starts a thread for windows of its own
         self._clock = clock
         self._hits: OrderedDict[str, array[float]] = OrderedDict()
 
