@@ -26,7 +26,7 @@ from pbmserv.inbound.headers import read_headers, split_block
 from pbmserv.inbound.robots import automatic
 from pbmserv.letters.template_values import DEFAULT_WORDS
 from pbmserv.mail.letter_kinds import KINDS
-from pbmserv.service.boards import queries
+from pbmserv.service.boards import player_boards, showing
 from pbmserv.views.environment import template_of, templates_root
 
 pytestmark = pytest.mark.slow
@@ -77,9 +77,9 @@ def _a_fault_of_our_own(folder: Path) -> Iterator[Posted]:
         server.sign_up("bob")
         yield from server.send(BOB, f"blackbox challenge bob {PASSWORD} house")
         with patch.context() as patched:
-            patched.setattr(queries, "spoils", lambda *_: 1 / 0)
+            patched.setattr(showing, "spoils", lambda *_: 1 / 0)
             yield from server.send(BOB, "blackbox show 1")
-        patch.setattr(queries, "STATUSES", {})
+        patch.setattr(player_boards, "STATUSES", {})
         yield from server.send(BOB, "blackbox show bob")
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from indoors import PASSWORD, Indoors, address_of, indoors
 
+from pbmserv.engine.position import opening
 from pbmserv.engine.ratings import (
     NEW,
     OPPONENTS,
@@ -21,6 +24,10 @@ from pbmserv.engine.ratings import (
     settle,
     weights,
 )
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.types import Seat
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.service.boards.board_ends import everybody_played
 from pbmserv.service.ratings import rebuilding
 
 pytestmark = pytest.mark.slow
@@ -122,6 +129,32 @@ def test_resigning_at_the_first_turn_changes_no_rating_and_the_letter_says_so(
     (table,) = house.send(CAROL, "blackbox standings")
     assert "nobody is rated yet" in table.text
     assert rebuilding.check(house.server.database).differences == 0
+
+
+@pytest.mark.parametrize(
+    ("bob", "of_event", "counts"),
+    [
+        ("", False, False),  # he may not know of the board: somebody may have forged his mail
+        ("a1,b2,c3,d4", False, True),
+        ("resign", False, True),
+        ("resign", True, False),  # of an event, boards can be given up before the first move
+        ("late", False, False),
+    ],
+)
+def test_a_game_counts_only_if_each_player_has_done_something(
+    bob: str, of_event: bool, counts: bool
+) -> None:
+    position = opening(GAME, GameRecord("blackbox", 1, 2, (), b"seed"))
+    hide = "b3,d3,a1,f2"
+    position = position.move(Seat(0), GAME.parse(GAME.view(position.state, Seat(0)), hide))
+    if bob == "resign":
+        position = position.withdraw(Seat(1))
+    elif bob == "late":
+        position = position.forfeit(Seat(1))
+    elif bob:
+        position = position.move(Seat(1), GAME.parse(GAME.view(position.state, Seat(1)), bob))
+    board: Any = SimpleNamespace(of_event=of_event, seats=2)
+    assert everybody_played(board, position) == counts
 
 
 def test_the_same_two_again_and_again_have_no_place_and_a_rebuild_agrees(house: Indoors) -> None:

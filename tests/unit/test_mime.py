@@ -136,6 +136,7 @@ def test_the_same_letter_is_the_same_bytes() -> None:
 
 @given(text=texts, html=texts)
 @example(text="", html="x")
+@example(text="a\rb", html="a\rb\r\n")
 @example(text="x" * 998, html="x" * 999)
 @example(text="é" * 80, html="a" * 75 + "é From us" + " " * 90)
 @example(text="." * 200 + "=" * 80, html="é" + "x" * 74 + "From here" + "." * 76)

@@ -285,3 +285,5 @@ def test_a_mailto_fills_in_what_it_says(words: str) -> None:
     assert (draft.to, draft.subject) == ("pbmserv+t@games.example", words)
     assert draft.body == words
     assert draft_of_mailto("a@b.example").body == ""
+    # RFC 6068 section 5: a plus that is not encoded is a plus, as in the move "+b2".
+    assert draft_of_mailto("a@b.example?body=+b2").body == "+b2"

@@ -58,7 +58,7 @@ def end_board(
     check_outcome(outcome, board.seats)
     early = board.rated and board.seats > 1 and after.ended_in_opening
     if early or (
-        board.rated and not (_everybody_played(board, after) and _different_persons(context, board))
+        board.rated and not (everybody_played(board, after) and _different_persons(context, board))
     ):
         set_rated(context.connection, board.id, rated=False)
         board = replace(board, rated=False)
@@ -77,7 +77,7 @@ def end_board(
     return BoardEnd(words, shared)
 
 
-def _everybody_played(board: BoardRow, after: Position) -> bool:
+def everybody_played(board: BoardRow, after: Position) -> bool:
     """Return whether each player has made a move.
 
     A forged From address may have begun the board, and a forger must not be able to give away

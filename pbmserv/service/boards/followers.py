@@ -9,7 +9,7 @@ from pbmserv.commands.table.looking import Follow, Show, ShowAs
 from pbmserv.commands.table.playing import MakeMove
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.boards import queries
+from pbmserv.service.boards import showing
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import races_of
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -83,7 +83,7 @@ def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -
         case command_types.ReplyMove() | command_types.Yes() | MakeMove(who=None):
             raise Refused("only-watching", part=line.echo, example="unsubscribe")
         case ShowAs(who=None, boards=()):
-            return queries.show(context, Show(None, (BoardRef(reply_address.about),)))
+            return showing.show(context, Show(None, (BoardRef(reply_address.about),)))
     return None
 
 

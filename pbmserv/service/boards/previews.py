@@ -12,7 +12,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards.plies import refuse_finished
-from pbmserv.service.boards.queries import watched_ply
+from pbmserv.service.boards.showing import watched_ply
 from pbmserv.service.core.command_state import Focus
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Part

@@ -23,7 +23,7 @@ from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.rng import Rng
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
-from pbmserv.service.boards import bot_turns, queries
+from pbmserv.service.boards import bot_turns, showing
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
@@ -329,7 +329,7 @@ def begin_confirmed(context: CommandContext, reply_address: ReplyAddress) -> Ans
     player = context.speaker(None)
     wanted = _wanted(context, reply_address, player)
     if wanted.board_id is not None:
-        return queries.show_as(context, ShowAs(None, None, (BoardRef(wanted.board_id, None),)))
+        return showing.show_as(context, ShowAs(None, None, (BoardRef(wanted.board_id, None),)))
     game = known_game(context, wanted.game)
     seats = len(wanted.sitting)
     options, rated = read_options(game, wanted.options, seats, game.info.key, game.info.key)

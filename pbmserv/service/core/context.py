@@ -379,6 +379,12 @@ class CommandContext:
             effects.positions[board.id] = effects.loaded[board.id] = position
         return position
 
+    @property
+    def answers_board_letter(self) -> bool:
+        """Whether the mail answers a letter about one board."""
+        reply_address = self.reply_address
+        return reply_address is not None and reply_address.purpose is Purpose.BOARD
+
     def answered_turn(self, board_id: int) -> int | None:
         """Return the turn for which the answered letter was written; `None` if that letter is not
         about this board alone."""

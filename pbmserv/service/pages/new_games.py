@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pbmserv.service.boards import queries
+from pbmserv.service.boards import game_lists
 from pbmserv.service.boards.opponents import Friend, friends_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.pages.public_players import open_seeks
@@ -40,7 +40,7 @@ def new_games(context: CommandContext, player: Player) -> NewGames:
     """Return the facts from which a player can start a game."""
     connection, installed = context.connection, context.services.registry
     own = [seek for seek in challenges.seeks_of(connection, player.id) if seek.game in installed]
-    ended = histories.of_player(connection, player.id, None, queries.LISTED)
+    ended = histories.of_player(connection, player.id, None, game_lists.LISTED)
     return NewGames(
         tuple(friends_of(connection, player.id)[:FRIENDS]),
         tuple(open_seeks(context, player.id)),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pbmserv.errors import Refused
-from pbmserv.service.boards import queries
+from pbmserv.service.boards import game_lists, showing
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.secret_boxes import spoils
 from pbmserv.store.boards import boards, histories
@@ -29,7 +29,7 @@ def board_page(context: CommandContext, number: int, turn: int | None) -> Public
     if board is None:
         return None
     try:
-        ply, kept = queries.watched_ply(context, board, turn)
+        ply, kept = showing.watched_ply(context, board, turn)
     except Refused:  # so many turns have not been made
         return None
     is_declined = board.status == BoardStatus.DECLINED
@@ -73,8 +73,8 @@ def finished_boards(
                 game=game.game,
                 title=titles[game.game],
                 players=[shown_names[name] for name in game.names],
-                winners=[shown_names[name] for name in queries.winners(game.names, game.places)],
-                drawn=queries.is_drawn(game.places),
+                winners=[shown_names[name] for name in game_lists.winners(game.names, game.places)],
+                drawn=game_lists.is_drawn(game.places),
                 reason=game.reason,
                 moves=game.turns,
                 ended=format(game.ended_at, form),

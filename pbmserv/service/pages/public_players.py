@@ -9,7 +9,7 @@ from typing import Any
 from pbmserv.commands.grammar.word_forms import USERID
 from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.service.boards import queries
+from pbmserv.service.boards import game_lists
 from pbmserv.service.boards.score_keeping import streak
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import races_of, shown_player
@@ -165,7 +165,7 @@ def player_page(context: CommandContext, userid: str) -> PublicPlayer | None:
     games = {game.info.key: game for game in context.services.registry}
     met = [board for board in histories.met(connection, player.id, MET) if board.game in games]
     opponents = public_names(connection, {board.userid for board in met})
-    ended = histories.of_player(connection, player.id, None, queries.LISTED)
+    ended = histories.of_player(connection, player.id, None, game_lists.LISTED)
     best = solo.best_by_kind(connection, player.id, KINDS)
     return PublicPlayer(
         userid=name,
@@ -200,7 +200,7 @@ def _ratings(context: CommandContext, player: Player, name: PublicName) -> list[
 
 
 def _running(context: CommandContext, player: Player) -> list[RunningBoard]:
-    rows = queries.running_rows(context, player)
+    rows = game_lists.running_rows(context, player)
     names = public_names(context.connection, {name for row in rows for name in row["players"]})
     running = []
     for row in rows:
