@@ -164,9 +164,8 @@ class ConnectionLimits:
         """Note that the client has made progress."""
         place.since = self._clock()
 
-    @property
-    def idle_limit(self) -> float:
-        """Seconds that a stranger may currently spend without progress."""
+    def _idle_limit(self) -> float:
+        """Return the seconds that a stranger may currently spend without progress."""
         bounds = self._bounds
         over_half = max(0.0, 2 * len(self._strangers) / bounds.strangers - 1)
         return bounds.idle - min(over_half, 1.0) * (bounds.idle - bounds.idle_full)
@@ -175,7 +174,7 @@ class ConnectionLimits:
         """Close connections that are idle for too long, once half of the places are taken."""
         if len(self._strangers) * 2 <= self._bounds.strangers:
             return
-        limit = self.idle_limit
+        limit = self._idle_limit()
         for place in [place for place in self._strangers if now - place.since > limit]:
             if place.stage is not Stage.SERVED:
                 self._close(place)

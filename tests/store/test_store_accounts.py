@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pbmserv.store import bots
-from pbmserv.store.accounts import blocks, erasing, persons, players, preferences
+from pbmserv.store.accounts import blocks, erasing, lockouts, persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import bounces
@@ -92,6 +92,24 @@ def test_a_list_leaves_out_other_names_of_people_who_are_named_elsewhere(
 
         assert persons.first_each_once(connection, first, 2) == [alice2, bob]
         assert persons.first_each_once(connection, first, 2, [alice.player_id]) == [bob]
+
+
+def test_a_wrong_password_after_a_lock_lets_nobody_forget_the_lock(database: Database) -> None:
+    """The next lock lasts longer as long as the row remembers this one."""
+    hour = timedelta(hours=1)
+
+    def guess(at: datetime) -> lockouts.WrongPasswords:
+        return lockouts.add_wrong(
+            connection, "a hash", window_start=at - hour, now=at, forget_at=at + hour
+        )
+
+    with database.writing.begin() as connection:
+        guess(NOW)
+        lockouts.lock(connection, "a hash", NOW + hour, 1, forget_at=NOW + 24 * hour)
+        assert guess(NOW + 2 * hour).wrong == 1
+        assert lockouts.prune(connection, NOW + 4 * hour) == 0
+        assert guess(NOW + 5 * hour).level == 1
+        assert lockouts.prune(connection, NOW + 25 * hour) == 1
 
 
 def test_blocks_of_a_merged_name_move_to_the_other_name(database: Database) -> None:

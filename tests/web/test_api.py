@@ -141,6 +141,7 @@ def test_programs_read_what_the_public_pages_tell(client: Client) -> None:
         numbers += [item["board"] for item in page["items"]]
         address = (page["next"] or "").removeprefix("http://games.example/api")
     assert numbers == [3, 2, 1]
+    assert client.read("/boards?limit=3")["next"] is None  # there are no more
     mine = client.ask("/players/BOB/boards?limit=1")
     content = json.loads(mine.body)
     assert content["items"][0]["winners"] == ["alice"]

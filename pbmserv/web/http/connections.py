@@ -110,11 +110,10 @@ class HttpConnection(H11Protocol):
             self._set_deadline()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, for a shorter time if many places are taken."""
+        """Wait for the next request."""
         self._answers_sent += 1
         if self._place is not None:
             self._limits.renew(self._place)
-        self.timeout_keep_alive = round(self._limits.idle_limit)
         super().on_response_complete()
         self._set_deadline()
 

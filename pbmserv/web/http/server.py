@@ -18,10 +18,10 @@ from pbmserv.web.http.connections import HttpConfig, HttpConnection
 
 MOST_FROM_NETWORK = 32
 """Connections from one network: a browser opens six."""
-KEEP_ALIVE_S = 5.0
+KEEP_ALIVE_S = 5
 """Seconds that a connection may be idle between requests."""
 KEEP_ALIVE_FULL_S = 1.0
-"""Seconds that a connection may be idle while all places are taken."""
+"""The same while all places are taken, and a new client arrives."""
 
 GRACE_S = 3
 """Seconds that `WebServer.stop` waits for unfinished answers."""
@@ -48,6 +48,7 @@ class WebServer:
             server_header=False,
             proxy_headers=False,
             backlog=ACCEPTED_AT_ONCE,
+            timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=GRACE_S,
         )
         config.limits = limits
