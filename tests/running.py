@@ -116,7 +116,7 @@ class Letter:
     def reply_to(self) -> str:
         return str(self.message["Reply-To"])
 
-    @property
+    @cached_property
     def text(self) -> str:
         part = self.message.get_body(("plain",))
         assert part is not None
@@ -127,7 +127,7 @@ class Letter:
         """The text in one line, for tests that do not care where lines break."""
         return one_line(self.text)
 
-    @property
+    @cached_property
     def html(self) -> str:
         part = self.message.get_body(("html",))
         assert part is not None
