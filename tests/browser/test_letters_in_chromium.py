@@ -12,13 +12,12 @@ from pathlib import Path
 
 import pytest
 from chromium import judge, judge_colours, judging_window
+from examples import DEEP
 from letters_to_see import letters_to_see
 from playwright.sync_api import Browser
 
 from pbmserv.views.environment import templates_root
 
-SCREENS = ((320, "light"), (320, "dark"), (375, "light"), (600, "light"))
-"""Widths and colour schemes; the dark changes nothing but colours, so one width shows it."""
 IN_DAYLIGHT = ("challenge", "eight", "result", "standings", "help")
 IN_THE_DARK = ("board", "refusal", "games", "digest")
 """Letters that axe checks in the light and in the dark; there, colours alone."""
@@ -39,6 +38,8 @@ LOOK = """() => {
 WITH_TARGETS = ("board", "waiting", "eight", "digest", "large")
 """Letters with targets for thumbs."""
 THUMBS = ("board", "eight", "waiting", "first", "second")
+BESIDE_EACH_OTHER = ("result", "report", "large")
+"""Letters with wide parts, which stand beside each other in wide windows."""
 HIGHEST = {
     **dict.fromkeys(THUMBS, 1000),
     "refusal": 500,
@@ -57,6 +58,23 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {name: letter.html for name, letter in letters.items()}
 
 
+def screens_of(name: str) -> tuple[tuple[int, str], ...]:
+    """Return the widths and colour schemes in which a letter is looked at.
+
+    A deep run, or one that keeps pictures, looks at each letter in all of them.
+    """
+    is_complete = DEEP or "PBMSERV_SCREENSHOTS" in os.environ
+    letters_by_screen = {
+        (320, "light"): (name,),
+        (320, "dark"): IN_THE_DARK,
+        (375, "light"): HIGHEST,
+        (600, "light"): BESIDE_EACH_OTHER,
+    }
+    return tuple(
+        screen for screen, letters in letters_by_screen.items() if is_complete or name in letters
+    )
+
+
 def test_every_letter_fits_the_screen_and_is_accessible(
     chromium: Browser, pages: dict[str, str]
 ) -> None:
@@ -66,7 +84,7 @@ def test_every_letter_fits_the_screen_and_is_accessible(
     screen.on("request", lambda request: urls.append(request.url))
     for name, html in pages.items():
         screen.set_content(html)
-        for width, scheme in SCREENS:
+        for width, scheme in screens_of(name):
             screen.set_viewport_size({"width": width, "height": 800})
             screen.emulate_media(color_scheme=scheme)
             look = screen.evaluate(LOOK)

@@ -26,7 +26,7 @@ PAGES = (
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A server after a seek, a daily box and a game that is over; its tests only look."""
+    """A server with a seek, a daily box and a game that is over, all of which stay as they are."""
     folder = tmp_path_factory.mktemp("played")
     with start(f"sqlite:///{folder}/game.sqlite3", folder) as server:
         for name in ("alice", "bob"):
@@ -49,8 +49,8 @@ def _play(server: Running) -> None:
     alice.load().press("resign")
 
 
-def test_the_front_page_plays_at_once_and_takes_players(chromium: Browser, server: Running) -> None:
-    screen = opened(chromium, server, "/", 320, "light")
+def test_the_front_page_plays_at_once_and_takes_players(chromium: Browser, played: Running) -> None:
+    screen = opened(chromium, played, "/", 320, "light")
     for width, scheme in ((320, "light"), (1280, "dark")):
         looked_at(chromium, screen, width, scheme)
     screen.fill("#name", "kate")
@@ -65,9 +65,9 @@ def test_the_front_page_plays_at_once_and_takes_players(chromium: Browser, serve
 
 
 def test_a_guest_steps_back_and_is_asked_before_the_box_begins_again(
-    chromium: Browser, server: Running
+    chromium: Browser, played: Running
 ) -> None:
-    screen = opened(chromium, server, "/today", 390, "dark")
+    screen = opened(chromium, played, "/today", 390, "dark")
     looked_at(chromium, screen, 320, "light")
     tap(screen, "A", "+B3")
     follow(screen.locator("#address a"))
