@@ -24,7 +24,7 @@ from compiling import compile_for_all
 from examples import load_profile
 from fork_server import start_parent
 from indoors import HandedIn, indoors
-from migrated import migrated
+from migrated import migrate_for_all, migrated
 from postgresql_databases import Databases, administer, drop, own_server, url_of
 from processes import Process
 from running import Correspondence, Running, start
@@ -95,10 +95,13 @@ def pytest_configure(config: pytest.Config) -> None:
         cache = getattr(config, "cache", None)  # not with `-p no:cacheprovider`
         os.environ[COMPILED] = str(cache.mkdir("templates") if cache else folder)
     share_templates()
+    is_whole = not option.collectonly and option.markexpr != QUICK
     if not hasattr(config, "workerinput"):
+        if is_whole:
+            migrate_for_all(folder)
         compile_for_all(config, lambda path: bool(pytest_ignore_collect(path, config)))
         config.add_cleanup(start_parent(folder))
-    if hasattr(config, "workerinput") or option.collectonly or option.markexpr == QUICK:
+    if hasattr(config, "workerinput") or not is_whole:
         return
     url = os.environ.get(POSTGRES) or _start_postgres(config)
     template = f"pbmserv_template_{uuid.uuid4().hex[:12]}"

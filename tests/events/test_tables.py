@@ -17,7 +17,7 @@ from pbmserv.service.events.pairing import berger, dutch
 from pbmserv.service.events.tables import Contestant, standings
 from pbmserv.store.events import LastPlace, Pairing
 
-TOURNAMENTS = 1000 if DEEP else 10
+TOURNAMENTS = 1000 if DEEP else 6
 """Random tournaments."""
 
 
