@@ -18,7 +18,7 @@ from weakref import WeakSet
 from asgi_client import FORM, Answer, fetch, site_of
 from dns_zone import Zone
 from headers import written
-from migrated import migrated
+from migrated import migrated, trusted_copies
 from one_process import Server
 from running import NO_RATES, Correspondence, Letter, MovableClock, add_player, read_settings
 from speedups import cheap_hasher
@@ -371,13 +371,14 @@ def indoors(
         **{f"PBMSERV_{name.upper()}": value for name, value in settings.items()},
     }
     database_url = database_url or migrated(folder / "pbmserv.sqlite3", has_key=True)
-    server = Server(
-        read_settings(folder, database_url, chosen),
-        MovableClock(),
-        NoRelay(),
-        Passwords(cheap_hasher()),
-        names or Zone(),
-    )
+    with trusted_copies():
+        server = Server(
+            read_settings(folder, database_url, chosen),
+            MovableClock(),
+            NoRelay(),
+            Passwords(cheap_hasher()),
+            names or Zone(),
+        )
     loop = asyncio.new_event_loop()
 
     house = Indoors(server, loop)

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 from sqlalchemy import Table
 
@@ -25,7 +28,7 @@ BEGINNING = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 """Time of a server's clock at the beginning of a test."""
 KEY = (1).to_bytes(32)
 """The key of reply addresses of servers that begin with one."""
-COPIES: set[str] = set()
+_copies: set[str] = set()
 """URLs of copies that no server has opened yet."""
 TABLES = "PBMSERV_TEST_TABLES"
 """Environment variable with the folder of the migrated databases of a run."""
@@ -54,8 +57,23 @@ def migrated(path: Path, *, has_key: bool = False) -> str:
         if file.parent.is_dir() and not file.exists():
             file.touch(0o600)
             file.write_bytes(_octets_with_key() if has_key and store == "game" else _octets(store))
-            COPIES.add(store_url)
+            _copies.add(store_url)
     return url
+
+
+@contextmanager
+def trusted_copies() -> Iterator[None]:
+    """Let a server that opens new copies not look for their revision."""
+    prepare = schema.prepare
+
+    def prepare_others(database: Database, stores: schema.Stores) -> None:
+        if database.url in _copies:
+            _copies.remove(database.url)
+        else:
+            prepare(database, stores)
+
+    with patch.object(schema, "prepare", prepare_others):
+        yield
 
 
 def stores_of(database: Database) -> schema.Stores:

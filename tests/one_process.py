@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from unittest.mock import patch
-
-from migrated import COPIES
 
 from pbmserv.clock import Clock
 from pbmserv.config.settings import Settings
@@ -19,19 +16,6 @@ from pbmserv.stages.door_process import DoorStage
 from pbmserv.stages.play_process import PlayStage
 from pbmserv.stages.post_process import PostStage
 from pbmserv.stages.web_stage import WebStage
-from pbmserv.store.core import schema
-from pbmserv.store.core.database import Database
-
-
-def _prepare(database: Database, stores: schema.Stores) -> None:
-    """Upgrade an older database; a new copy of a migrated one is not even looked at."""
-    if database.url in COPIES:
-        COPIES.remove(database.url)
-    else:
-        _really_prepare(database, stores)
-
-
-_really_prepare = schema.prepare
 
 
 class _Side:
@@ -67,8 +51,7 @@ class Server:
                 servers that run at the same time.
         """
         with contextlib.ExitStack() as stack:
-            with patch.object(schema, "prepare", _prepare):
-                self.base = Base(settings, clock)
+            self.base = Base(settings, clock)
             stack.callback(self.base.close)
             self.play_stage = PlayStage(
                 self.base,

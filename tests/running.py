@@ -23,7 +23,7 @@ from unittest.mock import patch
 
 from dns_zone import Zone
 from headers import one_line, read, written
-from migrated import BEGINNING, migrated
+from migrated import BEGINNING, migrated, trusted_copies
 from one_process import Server
 from smtp_client import SETTLES
 from speedups import cheap_hasher
@@ -437,7 +437,7 @@ def start(
     web = port_of(bound.web, loaded.web)
     web_url = loaded.web_url or (public_url(web) if web else "")
     assert bound.smtp is not None
-    with patch.object(scheduler, "POLL_S", KEEPER_POLL_S):
+    with trusted_copies(), patch.object(scheduler, "POLL_S", KEEPER_POLL_S):
         server = Server(
             loaded.model_copy(update={"smtp": smtp, "web_url": web_url}),
             MovableClock(),
