@@ -31,7 +31,6 @@ from running import Correspondence, Running, start
 from speedups import (
     COMPILED,
     build_command_line_once,
-    expire_seldom,
     keep_files_in_memory,
     make_argon2_cheap,
     read_migrations_once,
@@ -81,7 +80,6 @@ share_statements()
 read_migrations_once()
 wait_for_no_disk()
 shorten_pauses()
-expire_seldom()
 play_blackbox_alone()
 
 

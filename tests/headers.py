@@ -66,10 +66,7 @@ def read_by_library(raw: bytes) -> EmailMessage:
 
 
 def written(headers: Mapping[str, str], body: str) -> bytes:
-    """Write a mail as `EmailMessage` does, without looking at each word of a simple header.
-
-    `tests/unit/test_mails_of_tests.py` compares the two.
-    """
+    """Write a mail as `EmailMessage` does, without looking at each word of a simple header."""
     lines = [f"{name}: {value}\n" for name, value in headers.items()]
     plain = "".join(lines)
     text = f"{body.removesuffix(chr(10))}\n"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from sqlalchemy import Connection, Engine, event
 
 from pbmserv.outbound import sender
 from pbmserv.service.auth import passwords
-from pbmserv.service.schedule import scheduler
 from pbmserv.stages import lanes, messages, play, supervisor
 from pbmserv.store.core import database, schema
 from pbmserv.views.environment import environment, keep_compiled, templates_root
@@ -79,14 +77,6 @@ def shorten_pauses() -> None:
     lanes.WARY_S = 0.5
     play.AGAIN_S = 0.3
     sender.TROUBLE_S = 0.5
-
-
-def expire_seldom() -> None:
-    """Let schedulers of this process look for expired texts once in thirty days, not in six hours.
-
-    That is a third of the work of a look. Tests of expiry call `Expiry.step`.
-    """
-    scheduler.EXPIRY_EVERY = timedelta(days=30)
 
 
 def keep_files_in_memory() -> None:

@@ -205,6 +205,4 @@ def test_messages_are_summed_by_the_address_that_sent_them(
     house.live(days=61)
     deliver(house, with_part(report_of(row("192.0.2.7", 1, "pass")), "text/xml"), to)
     with house.server.database.reading.connect() as connection:
-        assert reports_line(connection).endswith(
-            "1 messages passed and 0 failed, from 1 addresses."
-        )
+        assert reports_line(connection).endswith("1 message passed and 0 failed, from 1 address.")
