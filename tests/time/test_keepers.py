@@ -82,6 +82,7 @@ def test_two_keepers_over_one_postgresql_double_nothing(postgres_url: str, tmp_p
         try:
             both = [running.server, other]
             tables = seat_pairs(running.server, MANY)
+            running.server.scheduler.run_once()  # starts the clocks: a digest has no other boards
             running.server.writer.submit(
                 lambda c: [
                     preferences.save(
