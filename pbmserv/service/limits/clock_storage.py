@@ -1,7 +1,7 @@
 """Storage for the `limits` library that goes by the server's own clock and stays bounded.
 
 The library's `MemoryStorage` reads the machine's clock, which tests and a simulated year cannot
-move, and keeps every key until its hits expire.
+move, keeps every key until its hits expire, and starts a thread.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from typing import TypeVar
 
-from limits.storage import MemoryStorage, Storage
+from limits.storage import MovingWindowSupport, Storage
 
 from pbmserv.clock import Clock
 
@@ -21,12 +21,16 @@ V = TypeVar("V")
 MOST_KEYS = 20_000
 """Windows that are kept; the least recently used one is dropped first."""
 
+_ONLY_MOVING = "these are moving windows, not fixed ones"
 
-class ClockStorage(MemoryStorage):
+
+class ClockStorage(Storage, MovingWindowSupport):
     """Moving windows in the memory of one process. Callers serialize their calls."""
 
+    STORAGE_SCHEME = None  # it is made here, never by a URL
+
     def __init__(self, clock: Clock) -> None:
-        Storage.__init__(self)  # that of `MemoryStorage` starts a thread for windows of its own
+        super().__init__()
         self._clock = clock
         self._hits: OrderedDict[str, array[float]] = OrderedDict()
 
@@ -48,6 +52,30 @@ class ClockStorage(MemoryStorage):
         """Return the time of the oldest hit in the window, or now, and the number of hits."""
         hits = self._current_hits(key, expiry)
         return (hits[0] if hits else self._now()), len(hits)
+
+    def check(self) -> bool:
+        return True
+
+    def clear(self, key: str) -> None:
+        self._hits.pop(key, None)
+
+    def reset(self) -> int:
+        count = len(self._hits)
+        self._hits.clear()
+        return count
+
+    @property
+    def base_exceptions(self) -> tuple[type[Exception], ...]:
+        return ()
+
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        raise NotImplementedError(_ONLY_MOVING)
+
+    def get(self, key: str) -> int:
+        raise NotImplementedError(_ONLY_MOVING)
+
+    def get_expiry(self, key: str) -> float:
+        raise NotImplementedError(_ONLY_MOVING)
 
     def _current_hits(self, key: str, expiry: int) -> array[float]:
         """Return the hits of a window, oldest first, after dropping those that expired."""
