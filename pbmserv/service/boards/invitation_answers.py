@@ -1,7 +1,7 @@
 """Answers to invitations by mail address: yes, no, never, and the bounce of the letter.
 
-`mail_invitations` sends the letters. The inviter hears of a yes, a no and a
-bounce; a "never" looks like a no.
+`mail_invitations` sends the letters. The inviter hears of a yes, a no and a bounce; a "never" looks
+like a no.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _accept(context: CommandContext, reply_address: ReplyAddress, name: str) -> 
     number = reply_address.about
     invitation = invitations.lock(context.connection, number)
     if invitation is None or context.now > invitation.created_at + VALID_FOR:
-        raise Refused("invite-late", days=VALID_FOR.days, example="help")
+        raise _too_late()
     # The letter may have been forwarded, so only a mail from the invited address says yes.
     sender = context.actor.address.lower()
     if invitation.mark not in context.services.mail_domain.ring.marks(mailbox_of(sender)):
@@ -78,7 +78,7 @@ def _accept(context: CommandContext, reply_address: ReplyAddress, name: str) -> 
         raise Refused("invite-taken", part=str(invitation.board_id), example="help")
     inviter = players.by_id(context.connection, invitation.player_id)
     if inviter is None or not inviter.active:
-        raise Refused("invite-late", days=VALID_FOR.days, example="help")
+        raise _too_late()
     player = _owner(context, invitation, name)
     if persons.persons_of(context.connection, {player.id, inviter.id}).same(player.id, inviter.id):
         raise Refused("invite-self", part=context.actor.address)
@@ -131,6 +131,11 @@ def _owner(context: CommandContext, invitation: Invitation, name: str) -> Player
     return player
 
 
+def _too_late() -> Refused:
+    """Return the refusal of an answer to an invitation that has lapsed or is no longer stored."""
+    return Refused("invite-late", days=VALID_FOR.days, example="help")
+
+
 def _decline(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """Decline an invitation, and tell the inviter."""
     invitation = invitations.lock(context.connection, reply_address.about)
@@ -146,7 +151,7 @@ def never(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """
     invitation = invitations.lock(context.connection, reply_address.about)
     if invitation is None:
-        raise Refused("invite-late", days=VALID_FOR.days, example="help")
+        raise _too_late()
     invitations.refuse_all(context.connection, invitation.mark, context.now)
     notifications = _closed(context, reply_address.about, invitation)
     return Answer((Part("invitation-closed", {"event": "never"}),), notifications)
