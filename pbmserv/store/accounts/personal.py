@@ -216,12 +216,9 @@ def _account(connection: Connection, player: Player) -> dict[str, Any]:
         select(players.c.created_at).where(players.c.id == player.id)
     ).scalar_one()
     return {
-        "userid": player.userid,
-        "state": player.state,
-        "created_at": _when(created),
-        "address": player.address,
-        "password": "kept only as an argon2id hash",
         **columns,
+        "created_at": _when(created),
+        "password": "kept only as an argon2id hash",
     }
 
 
