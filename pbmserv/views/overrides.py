@@ -8,7 +8,6 @@ reported, and the shipped template is used.
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -167,10 +166,8 @@ class _Shipped:
 
     def has_value(self, value: str) -> bool:
         """Return whether a shipped template uses a value."""
-        word = re.compile(rf"\b{value}\b")
         return any(
-            word.search(self.text(name))
-            and value in meta.find_undeclared_variables(self.tree(name))
+            value in self.text(name) and value in meta.find_undeclared_variables(self.tree(name))
             for name in self.names
         )
 
