@@ -21,7 +21,7 @@ MOST_FROM_NETWORK = 32
 KEEP_ALIVE_S = 5
 """Seconds that a connection may be idle between requests."""
 KEEP_ALIVE_FULL_S = 1.0
-"""The same while all places are taken, and a new client arrives."""
+"""Seconds after which an idle connection gives its place to a new client, while none is free."""
 
 GRACE_S = 3
 """Seconds that `WebServer.stop` waits for unfinished answers."""
