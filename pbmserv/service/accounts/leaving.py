@@ -14,10 +14,11 @@ from pbmserv.service.boards import moves
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.store import events, ladders
+from pbmserv.store import ladders
 from pbmserv.store.accounts import erasing, leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
+from pbmserv.store.events import events
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
@@ -133,7 +134,7 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
     for number in numbers:
         try:
             letters = moves.resign(context, Resign(None, number, None)).notifications
-            event = events.event_of_board(context.connection, number)
+            event = events.id_of_board(context.connection, number)
             notifications += map(_of_event, letters) if event is not None else letters
         except GameAway:  # nobody can wait for the game to come back before leaving
             boards.set_status(context.connection, number, BoardStatus.DECLINED)

@@ -22,13 +22,14 @@ from pbmserv.service.boards import followers
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.solo import daily_box
-from pbmserv.store import events, ladders, teams
+from pbmserv.store import ladders, teams
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts import preferences as preference_rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.events import event_entries
 
 NOTED_EVERY = timedelta(days=1)
 """Time after which one click brings another letter about the same subscription."""
@@ -115,7 +116,7 @@ def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscr
     if subscription.what == "team":
         return subscription, teams.mute(context.connection, subscription.team, player.id)
     if subscription.what == "event":
-        return subscription, events.mute(context.connection, subscription.event, player.id)
+        return subscription, event_entries.mute(context.connection, subscription.event, player.id)
     if subscription.what == "single" and player.digest_minute is not None:
         return subscription, False
     prefs(context, Prefs(None, (_SETTINGS[subscription.what],)))

@@ -23,11 +23,11 @@ from pbmserv.service.events import course, games, letters, new_events, pages, te
 from pbmserv.service.events.kinds.kind import CREATE_EXAMPLE, MOST_ENTERED, Kind, Rules
 from pbmserv.service.events.kinds.registry import PLAYERS, SERVERS, kind_of
 from pbmserv.service.time.localtime import end_of_day, local_date, next_local, read_date
-from pbmserv.store import events
 from pbmserv.store.accounts import persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import histories
-from pbmserv.store.events import BEFORE_START, OVER, UNDER_WAY, Event
+from pbmserv.store.events import event_bars, event_entries, event_lists, events, regulars
+from pbmserv.store.events.events import BEFORE_START, OVER, UNDER_WAY, Event
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 MOST_OWN = 2
@@ -86,20 +86,20 @@ def _join_by_game(
     kind.refuse_impossible(game, f"cup join {key}")
     event = events.open_event(context.connection, kind.word, key, context.now)
     if event is not None:
-        entry = events.entry_of(context.connection, event.id, player.id)
-        is_regular = events.is_regular(context.connection, key, player.id)
+        entry = event_entries.of_player(context.connection, event.id, player.id)
+        is_regular = regulars.is_regular(context.connection, key, player.id)
         if entry is not None and (not kind.recurs or once != is_regular):
             raise _entered_already(context, event)
     _refuse_busy_player(context, player, event)
     if event is None:
         event = new_events.create_next(context, kind, key)
-    events.enter(context.connection, event.id, [player.id], context.now)
+    event_entries.enter(context.connection, event.id, [player.id], context.now)
     has_digest = False
     if kind.recurs:
         if once:
-            events.drop_regular(context.connection, key, player.id)
+            regulars.drop(context.connection, key, player.id)
         else:
-            events.add_regular(context.connection, key, player.id, context.now)
+            regulars.add(context.connection, key, player.id, context.now)
         has_digest = _turn_digest_on(context, player, kind)
     if kind.begins_full_groups:
         events.change(context.connection, event.id, due_at=context.now)
@@ -109,14 +109,14 @@ def _join_by_game(
 def _leave_by_game(context: CommandContext, player: Player, kind: Kind, game: AnyGame) -> Answer:
     """End the recurring entry, and the entry to an event that has not started."""
     key = game.info.key
-    was_regular = kind.recurs and events.drop_regular(context.connection, key, player.id)
+    was_regular = kind.recurs and regulars.drop(context.connection, key, player.id)
     left, running = None, None
-    for event in events.of_player(context.connection, player.id, (*BEFORE_START, *UNDER_WAY)):
+    for event in event_lists.of_player(context.connection, player.id, (*BEFORE_START, *UNDER_WAY)):
         if (event.kind, event.game, event.owner_id) != (kind.word, key, None):
             continue
-        entry = events.entry_of(context.connection, event.id, player.id)
+        entry = event_entries.of_player(context.connection, event.id, player.id)
         if entry is not None and entry.section is None:
-            events.drop_entry(context.connection, event.id, player.id)
+            event_entries.drop(context.connection, event.id, player.id)
             left = event
         else:
             running = event
@@ -140,15 +140,15 @@ def _refuse_busy_player(context: CommandContext, player: Player, event: Event | 
     """Refuse a player who is barred or in very many events under any name, or has entered this one
     under another name."""
     names = persons.names_of(context.connection, player.id)
-    until = events.barred_until(context.connection, names, context.now)
+    until = event_bars.barred_until(context.connection, names, context.now)
     if until is not None:
         raise Refused("event-barred", until=f"{until:%Y-%m-%d}", example="events")
-    if events.count_entered(context.connection, names) >= MOST_ENTERED:
+    if event_lists.count_entered(context.connection, names) >= MOST_ENTERED:
         raise Refused("event-many", most=MOST_ENTERED, example="events")
     if event is None:
         return
     for name in names - {player.id}:
-        entry = events.entry_of(context.connection, event.id, name)
+        entry = event_entries.of_player(context.connection, event.id, name)
         if entry is not None and entry.status != EntryStatus.INVITED:
             raise Refused("event-same-person", part=entry.userid, example=f"events {event.id}")
 
@@ -161,7 +161,7 @@ def _entered_already(context: CommandContext, event: Event) -> Refused:
 def _turn_digest_on(context: CommandContext, player: Player, kind: Kind) -> bool:
     """Give a player the daily digest with the first entry to a kind of event that recurs; return
     whether that is new."""
-    is_first = not events.has_entered_before(context.connection, player.id, kind.word)
+    is_first = not event_lists.has_entered_before(context.connection, player.id, kind.word)
     if player.digest_minute is not None or not is_first:
         return False
     due = next_local(context.now, zone(player.tz), DIGEST_MINUTE)
@@ -172,7 +172,7 @@ def _turn_digest_on(context: CommandContext, player: Player, kind: Kind) -> bool
 
 def _entered(context: CommandContext, player: Player, event: Event, **words: object) -> Answer:
     """Return the answer to a player who has entered an event."""
-    count = events.count_entries(context.connection, [event.id]).get(event.id, 0)
+    count = event_entries.count(context.connection, [event.id]).get(event.id, 0)
     rules = Rules.of(event)
     facts = {
         **letters.facts(context, event),
@@ -231,7 +231,7 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
     if kind.is_entered_by_game and not event.is_own:
         game = known_game(context, event.game)
         return _join_by_game(context, player, kind, game, once=kind.recurs)
-    entry = events.entry_of(context.connection, event.id, player.id)
+    entry = event_entries.of_player(context.connection, event.id, player.id)
     rules = Rules.of(event)
     if entry is not None and entry.status != EntryStatus.INVITED:
         raise _entered_already(context, event)
@@ -242,10 +242,10 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
     if kind.team_size > 1:
         return team_commands.enter_event(context, player, event)
     _refuse_busy_player(context, player, event)
-    count = events.count_entries(context.connection, [event.id]).get(event.id, 0) + 1
+    count = event_entries.count(context.connection, [event.id]).get(event.id, 0) + 1
     if rules.most and count > rules.most:
         raise Refused("event-full", part=str(event.id), most=rules.most, example="events")
-    events.enter(context.connection, event.id, [player.id], context.now)
+    event_entries.enter(context.connection, event.id, [player.id], context.now)
     if count == rules.most:
         course.begin_now(context, event)
     return _entered(context, player, event)
@@ -253,7 +253,7 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
 
 def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _numbered(context, words, "event leave NUMBER")
-    entry = events.entry_of(context.connection, event.id, player.id)
+    entry = event_entries.of_player(context.connection, event.id, player.id)
     is_entered = entry is not None and entry.status == EntryStatus.ENTERED
     if kind_of(event).team_size > 1 and event.status in {EventStatus.OPEN, EventStatus.CLOSED}:
         return team_commands.withdraw_from(context, player, event, is_entered=is_entered)
@@ -263,12 +263,12 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
     facts = letters.facts(context, event)  # before it changes
     if entry.section is None:
-        events.drop_entry(context.connection, event.id, player.id)
+        event_entries.drop(context.connection, event.id, player.id)
         notifications: tuple[Notification, ...] = ()
     else:
         notifications = tuple(games.withdraw(context, event, player.id))
         events.change(context.connection, event.id, due_at=context.now)
-    after = events.entry_of(context.connection, event.id, player.id)
+    after = event_entries.of_player(context.connection, event.id, player.id)
     status = "before" if after is None else str(after.status)
     context.current.sitter = context.current.focus = None
     part = Part("event-entry", {**facts, "what": "withdrawn", "status": status})
@@ -280,9 +280,9 @@ def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> A
     wanted = words[1].lower() if len(words) > 1 else ""
     if wanted not in {"on", "off"}:
         raise Refused("event-letters", part=wanted[:20], example=f"event letters {event.id} off")
-    if events.entry_of(context.connection, event.id, player.id) is None:
+    if event_entries.of_player(context.connection, event.id, player.id) is None:
         raise Refused("event-not-entered", part=f"event {event.id}", example="events")
-    events.change_entry(context.connection, event.id, player.id, muted=wanted == "off")
+    event_entries.change(context.connection, event.id, player.id, muted=wanted == "off")
     facts = letters.facts(context, event)
     return Answer((Part("event-entry", {**facts, "what": "letters", "on": wanted == "on"}),))
 
@@ -311,9 +311,9 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
     names = userids_in(words[1:])
     if not names:
         raise Refused("event-whom", part=str(event.id), example=f"event invite {event.id} FRIEND")
-    entries = {entry.player_id for entry in events.entries_of(context.connection, event.id)}
+    entries = {entry.player_id for entry in event_entries.of_event(context.connection, event.id)}
     since = context.now - INVITED_IN
-    if events.count_invited(context.connection, player.id, since) + len(names) > MOST_INVITED:
+    if event_lists.count_invited(context.connection, player.id, since) + len(names) > MOST_INVITED:
         raise Refused("event-many-invited", most=MOST_INVITED, example=f"events {event.id}")
     invited = []
     for name in names:
@@ -326,7 +326,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
             invited.append(other)
     contact.refuse_blocked_players(context, player.id, invited)
     ids = [other.id for other in invited]
-    events.enter(context.connection, event.id, ids, context.now, EntryStatus.INVITED)
+    event_entries.enter(context.connection, event.id, ids, context.now, EntryStatus.INVITED)
     facts = letters.facts(context, event)
     invitation = Part("event-news", {**facts, "what": "invited", "by": player.userid})
     part = Part(
@@ -355,7 +355,7 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     name = _checked_name(context, " ".join(rest), example)
     if not histories.of_player(context.connection, player.id, None, 1):
         raise Refused("event-newcomer", example=f"{game.info.key} seek")
-    if events.count_owned(context.connection, player.id) >= MOST_OWN:
+    if event_lists.count_owned(context.connection, player.id) >= MOST_OWN:
         raise Refused("event-many-own", most=MOST_OWN, example="events")
     line = f'event create {game.info.key} {kind.word} "{name}"'
     options = _each_once(pairs, line)
@@ -380,7 +380,7 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     event = new_events.create(context, kind, game.info.key, until, held=held)
     if kind.team_size > 1:
         return team_commands.enter_event(context, player, event)
-    events.enter(context.connection, event.id, [player.id], context.now)
+    event_entries.enter(context.connection, event.id, [player.id], context.now)
     return _entered(context, player, event)
 
 

@@ -13,11 +13,12 @@ from pbmserv.service.delivery.waiting_boards import Waiting
 from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import Line
-from pbmserv.store import events
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.events import Entry, Event
+from pbmserv.store.events import event_entries
+from pbmserv.store.events.event_entries import Entry
+from pbmserv.store.events.events import Event
 from pbmserv.store.shared_boxes import SeatAt
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -106,7 +107,7 @@ def start_letters(
     """
     letters = []
     kind = kind_of(event)
-    groups = events.count_groups(context.connection, event.id)
+    groups = event_entries.count_groups(context.connection, event.id)
     for player_id in userids:
         player = players.by_id(context.connection, player_id)
         if player is None or not player.active:

@@ -26,10 +26,12 @@ from pbmserv.service.events import letters
 from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import Contestant, Line, around, compare
-from pbmserv.store import events, shared_boxes
+from pbmserv.store import shared_boxes
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
-from pbmserv.store.events import Entry, Event
+from pbmserv.store.events import event_entries
+from pbmserv.store.events.event_entries import Entry
+from pbmserv.store.events.events import Event
 from pbmserv.store.shared_boxes import GIVEN_UP, PLAYED, SOLVED, SharedBoard
 from pbmserv.store.tables.boards import RUNNING
 from pbmserv.store.tables.events import EntryStatus
@@ -82,7 +84,7 @@ def begin_next(context: CommandContext, event: Event) -> list[Notification] | No
 
 def _draw_boxes(context: CommandContext, event: Event) -> None:
     """Draw the boxes, and note who gets them."""
-    entries = events.entries_of(context.connection, event.id, GROUP)
+    entries = event_entries.of_event(context.connection, event.id, GROUP)
     ids = [entry.player_id for entry in entries if entry.is_here]
     for number in range(1, Rules.of(event).boxes + 1):
         options, seed = _drawn_box(context, event, number)
@@ -110,7 +112,7 @@ def settle_next(_context: CommandContext, _event: Event, _section: int | None = 
 
 def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notification]:
     """Give up the boxes that a player has not finished; the others count."""
-    events.change_entry(context.connection, event.id, entry.player_id, status=EntryStatus.LEFT)
+    event_entries.change(context.connection, event.id, entry.player_id, status=EntryStatus.LEFT)
     notifications: list[Notification] = []
     for row in shared_boxes.results(context.connection, event.id, entry.player_id):
         if row.is_open:
@@ -177,7 +179,9 @@ def count_parts(players: int) -> int:
 
 def table(context: CommandContext, event: Event, results: Sequence[SharedBoard]) -> list[Line]:
     """Return the table of an event by the results of its players."""
-    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
+    entries = {
+        entry.player_id: entry for entry in event_entries.of_event(context.connection, event.id)
+    }
     running: dict[int, int] = {}
     for row in results:
         running[row.player_id] = running.get(row.player_id, 0) + row.is_open
@@ -235,7 +239,9 @@ def tell_next(
     """Store the places of the next players and send them the table; `None` if all have it."""
     rows_of_boards = results(context, event)
     lines = table(context, event, rows_of_boards)
-    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
+    entries = {
+        entry.player_id: entry for entry in event_entries.of_event(context.connection, event.id)
+    }
     waiting = [line for line in lines if entries[line.player_id].place is None]
     if not waiting:
         return None
@@ -248,7 +254,7 @@ def tell_next(
     notifications: list[Notification] = []
     for line in portion:
         entry = entries[line.player_id]
-        events.change_entry(context.connection, event.id, entry.player_id, place=line.place)
+        event_entries.change(context.connection, event.id, entry.player_id, place=line.place)
         rows = [
             letters.row_of(shown, entries[shown.player_id].userid)
             for shown in around(lines, line.player_id)

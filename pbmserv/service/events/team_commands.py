@@ -29,11 +29,13 @@ from pbmserv.service.events.teams import (
     news,
     own_facts,
 )
-from pbmserv.store import events, teams
+from pbmserv.store import teams
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import histories
-from pbmserv.store.events import Entry, Event
+from pbmserv.store.events import event_bars, event_entries, event_lists, events
+from pbmserv.store.events.event_entries import Entry
+from pbmserv.store.events.events import Event
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 from pbmserv.store.tables.teams import MemberStatus
@@ -126,7 +128,7 @@ def _lock_events(context: CommandContext, player: Player) -> None:
     """Lock the events whose line-ups follow the team of a player, which come before the team."""
     team = teams.of_players(context.connection, [player.id])
     if team is not None:
-        events.open_to_team(context.connection, team.id, context.now)
+        event_lists.open_to_team(context.connection, team.id, context.now)
 
 
 def _led_by(context: CommandContext, player: Player) -> Team:
@@ -421,7 +423,7 @@ def _entered(
 ) -> Answer:
     entries = [
         entry
-        for entry in events.entries_of(context.connection, event.id)
+        for entry in event_entries.of_event(context.connection, event.id)
         if entry.status == EntryStatus.ENTERED
     ]
     facts = letters.facts(context, event)
@@ -458,11 +460,11 @@ def _refuse_busy_players(
     people = persons.persons_of(context.connection, ids)
     for member in players:
         names = people.names(member.player_id)
-        barred_until = events.barred_until(context.connection, names, context.now)
+        barred_until = event_bars.barred_until(context.connection, names, context.now)
         if barred_until is not None:
             until = f"{barred_until:%Y-%m-%d}"
             raise Refused("team-barred", part=member.userid, until=until, example="team")
-        if events.count_entered(context.connection, names) >= MOST_ENTERED:
+        if event_lists.count_entered(context.connection, names) >= MOST_ENTERED:
             raise Refused("team-many", part=member.userid, most=MOST_ENTERED, example="team")
         twice = [entered[name] for name in sorted(names) if name in entered]
         twice += [
@@ -478,7 +480,7 @@ def _withdraw(context: CommandContext, player: Player, words: Sequence[str]) -> 
     team = _led_by(context, player)
     key = _named_game(context, words, "withdraw").info.key
     # Another mail may have withdrawn the team while this one waited for the locks.
-    mine = events.open_to_team(context.connection, team.id, context.now)
+    mine = event_lists.open_to_team(context.connection, team.id, context.now)
     event = next((event for event in mine if event.game == key and not event.is_own), None)
     if event is None:
         raise Refused("team-not-entered", part=team.name, example=f"team enter {key}")
@@ -500,7 +502,7 @@ def withdraw_from(
     if is_entered and team.captain_id != player.id:
         raise Refused("team-entered", part=str(event.id), example="team")
     _refuse_unless_captain(context, player, team)
-    entries = events.entries_of(context.connection, event.id)
+    entries = event_entries.of_event(context.connection, event.id)
     if all(entry.team_id != team.id for entry in entries):
         raise Refused("event-not-entered", part=f"event {event.id}", example="events")
     if event.status != EventStatus.OPEN or context.now >= event.closes_at:

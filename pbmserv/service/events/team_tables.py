@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pbmserv.service.events.pairing import berger
 from pbmserv.service.events.tables import DRAW, LOSS, WIN
 from pbmserv.service.events.teams import BOARDS
-from pbmserv.store.events import Pairing
+from pbmserv.store.events.event_games import Pairing
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,10 @@ from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule import deadlines, due_digests
 from pbmserv.service.schedule.retention import Expiry
 from pbmserv.service.solo import daily_box
-from pbmserv.store import clocks, events, ladders, solo, teams
+from pbmserv.store import clocks, ladders, solo, teams
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed, Writer
+from pbmserv.store.events import events
 
 log = logging.getLogger("pbmserv.service")
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from pbmserv.store import events, shared_boxes
+from pbmserv.store import shared_boxes
 from pbmserv.store.accounts import blocks
 from pbmserv.store.boards import player_boards
 from pbmserv.store.core.statements import columns_of
+from pbmserv.store.events import event_entries
 from pbmserv.store.operators.letters import fail_unsent
 from pbmserv.store.tables.accounts import (
     PlayerState,
@@ -159,7 +160,7 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
         connection.execute(delete(table).where(table.c.player_id == old))
     blocks.move(connection, old, new)
     shared_boxes.move(connection, old, new)
-    events.move(connection, old, new)
+    event_entries.move(connection, old, new)
     fail_unsent(connection, old, None, "the account was merged into another")
     connection.execute(delete(notices).where(notices.c.player_id == old))
     for table in (scores, inbox, outbox, signups, address_changes, invitations):
