@@ -97,7 +97,7 @@ from pbmserv.service.boards import (
     undoing,
 )
 from pbmserv.service.core.handler import Handlers
-from pbmserv.service.events import event_commands, team_commands
+from pbmserv.service.events import event_commands, game_event_commands, team_commands
 from pbmserv.service.ladder import ladder
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races, saved_games, scores
@@ -159,7 +159,7 @@ HANDLERS: Handlers = {
     Record: records.record,
     Report: reports.report,
     Follow: followers.follow,
-    EventByGame: event_commands.event_by_game,
+    EventByGame: game_event_commands.event_by_game,
     EventByNumber: event_commands.event_by_number,
     Events: event_commands.show_events,
     OneTeam: team_commands.one_team,
