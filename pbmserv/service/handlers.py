@@ -97,7 +97,7 @@ from pbmserv.service.boards import (
     undoing,
 )
 from pbmserv.service.core.handler import Handlers
-from pbmserv.service.events import event_commands, game_event_commands, team_commands
+from pbmserv.service.events import event_commands, game_event_commands, team_chat, team_commands
 from pbmserv.service.ladder import ladder
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races, saved_games, scores
@@ -163,7 +163,7 @@ HANDLERS: Handlers = {
     EventByNumber: event_commands.event_by_number,
     Events: event_commands.show_events,
     OneTeam: team_commands.one_team,
-    TeamChat: team_commands.chat,
+    TeamChat: team_chat.chat,
     Teams: team_commands.show_teams,
 }
 """The handler of each command.

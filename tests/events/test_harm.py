@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from test_teams import finish_a_game
 
 from pbmserv.errors import OperatorError
-from pbmserv.service.events import event_commands, team_commands
+from pbmserv.service.events import entering, event_commands, team_entries
 from pbmserv.service.operators import events as deeds
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.events import event_bars, event_entries, events
@@ -168,7 +168,7 @@ def test_invitations_are_few_in_a_week(
 def test_nobody_is_in_very_many_events(
     field: Callable[[int], Field], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (event_commands, team_commands):
+    for module in (entering, team_entries):
         monkeypatch.setattr(module, "MOST_ENTERED", 2)
     players = field(9)
     gather_two(players)

@@ -11,7 +11,7 @@ from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, unknown_player, userids_in
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.service.events import course, games, letters, pages, team_commands
+from pbmserv.service.events import course, games, letters, pages, team_entries
 from pbmserv.service.events.entering import answer_to_entry, entered_already, refuse_busy_player
 from pbmserv.service.events.event_creation import create_event
 from pbmserv.service.events.game_event_commands import join_by_game
@@ -60,7 +60,7 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
     event = _numbered(context, words, "event join NUMBER")
     kind = kind_of(event)
     if kind.team_size > 1 and not event.is_own:
-        return team_commands.enter(context, player, [event.game])
+        return team_entries.enter(context, player, [event.game])
     if kind.is_entered_by_game and not event.is_own:
         game = known_game(context, event.game)
         return join_by_game(context, player, kind, game, once=kind.recurs)
@@ -73,7 +73,7 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
     if rules.invited and entry is None and event.owner_id != player.id:
         raise Refused("event-invited", part=str(event.id), example="events")
     if kind.team_size > 1:
-        return team_commands.enter_event(context, player, event)
+        return team_entries.enter_event(context, player, event)
     refuse_busy_player(context, player, event)
     count = event_entries.count(context.connection, [event.id]).get(event.id, 0) + 1
     if rules.most and count > rules.most:
@@ -89,7 +89,7 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
     entry = event_entries.of_player(context.connection, event.id, player.id)
     is_entered = entry is not None and entry.status == EntryStatus.ENTERED
     if kind_of(event).team_size > 1 and event.status in {EventStatus.OPEN, EventStatus.CLOSED}:
-        return team_commands.withdraw_from(context, player, event, is_entered=is_entered)
+        return team_entries.withdraw_from(context, player, event, is_entered=is_entered)
     if entry is None or not is_entered:
         raise Refused("event-not-entered", part=f"event {event.id}", example="events")
     if event.status in OVER:

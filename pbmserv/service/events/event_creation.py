@@ -16,7 +16,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, refuse_closed_game
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.core.words_for_others import pass_on
-from pbmserv.service.events import new_events, team_commands
+from pbmserv.service.events import new_events, team_entries
 from pbmserv.service.events.entering import answer_to_entry
 from pbmserv.service.events.kinds.kind import CREATE_EXAMPLE, Kind, Rules
 from pbmserv.service.events.kinds.registry import PLAYERS
@@ -84,7 +84,7 @@ def create_event(context: CommandContext, player: Player, words: Sequence[str]) 
     held = new_events.Held(player.id, name, board_options, rules)
     event = new_events.create(context, kind, game.info.key, until, held=held)
     if kind.team_size > 1:
-        return team_commands.enter_event(context, player, event)
+        return team_entries.enter_event(context, player, event)
     event_entries.enter(context.connection, event.id, [player.id], context.now)
     return answer_to_entry(context, player, event)
 

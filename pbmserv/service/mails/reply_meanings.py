@@ -29,7 +29,7 @@ from pbmserv.service.boards import followers, invitation_answers, moves, proposa
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.delivery import digest_replies
-from pbmserv.service.events import team_commands
+from pbmserv.service.events import team_chat, team_invitations
 from pbmserv.service.mails import line_readings
 from pbmserv.store.tables.boards import BoardStatus
 
@@ -38,7 +38,7 @@ Meaning: TypeAlias = Answer | Command
 
 _WHOLE_MAIL: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]] = {
     Purpose.MESSAGE: messages.message_by_reply,
-    Purpose.TEAM: team_commands.chat_by_reply,
+    Purpose.TEAM: team_chat.chat_by_reply,
     Purpose.UNSUBSCRIBE: subscriptions.unsubscribe_by_mail,
     Purpose.UNINVITED: invitation_answers.never,
 }
@@ -77,7 +77,7 @@ _QUESTIONS: Mapping[Purpose, _Question] = {
         proposals.begin_confirmed, proposals.drop_unconfirmed, takes_no_in_words=True
     ),
     Purpose.TEAM_INVITED: _Question(
-        team_commands.join_by_reply, team_commands.decline_by_reply, takes_no_in_words=True
+        team_invitations.join_by_reply, team_invitations.decline_by_reply, takes_no_in_words=True
     ),
     Purpose.SIGNOFF: _Question(
         leaving.signed_off,
