@@ -11,7 +11,7 @@ from indoors import Indoors, indoors
 from sqlalchemy import Connection
 
 from pbmserv.service.events.kinds.registry import SERVERS
-from pbmserv.store import ladders, shared_boxes
+from pbmserv.store import shared_boxes
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.events import (
     event_bars,
@@ -24,6 +24,7 @@ from pbmserv.store.events import (
 )
 from pbmserv.store.events.event_draws import Drawn
 from pbmserv.store.events.event_games import Pairing
+from pbmserv.store.ladders import ladder_challenges, ladders
 from pbmserv.store.operators import events as watched_games
 from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED
 from pbmserv.store.tables.boards import BoardStatus
@@ -132,7 +133,7 @@ def _run(connection: Connection) -> None:
     assert watched == [("bob", "ann", "1", "1", str(board))]
     ladder = ladders.lock(connection, "chess", NOW)
     challenge = _board(connection, "chess", [2, 1])
-    ladders.add_challenge(connection, ladder.id, challenge, 1, 2, NOW)
+    ladder_challenges.add(connection, ladder.id, challenge, 1, 2, NOW)
     boards.finish(connection, challenge, {"places": [2, 1], "reason": "resigned"}, NOW)
     watched = watched_games.early_resignations(connection, NOW - DAY, 6)
     assert watched == [("bob", "ann", "2", "2", str(challenge))]

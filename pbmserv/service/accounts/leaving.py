@@ -14,11 +14,11 @@ from pbmserv.service.boards import moves
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.store import ladders
 from pbmserv.store.accounts import erasing, leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.events import events
+from pbmserv.store.ladders import ladder_places
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
@@ -52,7 +52,7 @@ def signed_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
         raise Refused("leaving-settled", part="signoff", example="help signoff")
     home = player.address
     notifications, count = _resign_all(context, player)
-    ladders.leave_all(context.connection, player.id, context.now)
+    ladder_places.leave_all(context.connection, player.id, context.now)
     leaving.leave(context.connection, player)
     farewell = Notification(
         home, player.id, Part("signed-off", {"userid": player.userid, "games": count})
@@ -66,7 +66,7 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     home = home_of(context, player)
     notifications, _ = _resign_all(context, player)
     contact.keep_blocks_on_deleted(context, player.id)
-    ladders.leave_all(context.connection, player.id, context.now)
+    ladder_places.leave_all(context.connection, player.id, context.now)
     leaving.leave(context.connection, player)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None

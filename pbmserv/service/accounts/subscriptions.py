@@ -22,7 +22,7 @@ from pbmserv.service.boards import followers
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.solo import daily_box
-from pbmserv.store import ladders, teams
+from pbmserv.store import teams
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts import preferences as preference_rows
 from pbmserv.store.accounts.players import Player
@@ -30,6 +30,7 @@ from pbmserv.store.boards import boards
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.events import event_entries
+from pbmserv.store.ladders import ladder_places, ladders
 
 NOTED_EVERY = timedelta(days=1)
 """Time after which one click brings another letter about the same subscription."""
@@ -142,7 +143,7 @@ def _subscription(context: CommandContext, player: Player, letter: QueuedLetter)
 def _end_ladder_news(context: CommandContext, player: Player, game: str) -> bool:
     """End the letters about a ladder; return whether that changed anything."""
     ladder = ladders.of_game(context.connection, game)
-    return ladder is not None and ladders.set_news(
+    return ladder is not None and ladder_places.set_news(
         context.connection, ladder.id, player.id, wanted=False
     )
 

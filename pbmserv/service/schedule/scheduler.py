@@ -28,10 +28,11 @@ from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule import deadlines, due_digests
 from pbmserv.service.schedule.retention import Expiry
 from pbmserv.service.solo import daily_box
-from pbmserv.store import clocks, ladders, solo, teams
+from pbmserv.store import clocks, solo, teams
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed, Writer
 from pbmserv.store.events import events
+from pbmserv.store.ladders import ladder_challenges, ladders
 
 log = logging.getLogger("pbmserv.service")
 
@@ -101,7 +102,7 @@ class Scheduler(Rounds):
         self._drain(clocks.due, deadlines.handle_due_board, clocks.put_off)
         self._drain(clocks.due_digests, due_digests.handle_due_digest, clocks.put_off_digest)
         self._drain(solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
-        self._drain(ladders.due_challenges, settling.carry_out_result, ladders.put_off_challenge)
+        self._drain(ladder_challenges.due, settling.carry_out_result, ladder_challenges.put_off)
         self._drain(ladders.due, settling.check_ladder, ladders.put_off)
         self._drain(teams.due, team_captains.check_team, teams.put_off)
         # Each step of an event may make the next one due.
