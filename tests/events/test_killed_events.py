@@ -26,8 +26,8 @@ from sqlalchemy import Connection, Row, select
 from pbmserv.service.events import letters, paired_games
 from pbmserv.service.events import shared_boxes as boxes_of_events
 from pbmserv.service.events.kinds.swiss import Swiss
-from pbmserv.store import shared_boxes
 from pbmserv.store.events import event_entries, event_games, events
+from pbmserv.store.shared_boxes import event_boxes, shared_boxes
 from pbmserv.store.tables import boards, outbox
 from pbmserv.store.tables.events import EventStatus
 
@@ -349,7 +349,7 @@ def test_a_duplicate_event_goes_on_where_it_was_killed(
         starts_at = datetime.fromisoformat(f"{players.event(1)['starts']}T00:00:00+00:00")
     in_second_portion = Death(letters, "box_letter", 12)  # a portion is ten players
     with _killed_and_resumed(tmp_path, database_url, starts_at, in_second_portion) as connection:
-        rows = shared_boxes.results(connection, 1)
+        rows = event_boxes.results(connection, 1)
         event_boards = connection.execute(
             select(boards.c.id, boards.c.options, boards.c.seed).where(boards.c.event_id == 1)
         ).all()
@@ -390,7 +390,7 @@ def test_the_end_of_a_duplicate_event_goes_on_where_it_was_killed(
         *(giving_up_boxes, sending_results),
         status=EventStatus.FINISHED,
     ) as connection:
-        rows = shared_boxes.results(connection, 1)
+        rows = event_boxes.results(connection, 1)
         places = [entry.place for entry in event_entries.of_event(connection, 1)]
         statuses = connection.execute(select(boards.c.status).where(boards.c.event_id == 1))
         letters_sent = connection.execute(

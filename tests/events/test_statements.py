@@ -11,7 +11,6 @@ from indoors import Indoors, indoors
 from sqlalchemy import Connection
 
 from pbmserv.service.events.kinds.registry import SERVERS
-from pbmserv.store import shared_boxes
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.events import (
     event_bars,
@@ -26,7 +25,8 @@ from pbmserv.store.events.event_draws import Drawn
 from pbmserv.store.events.event_games import Pairing
 from pbmserv.store.ladders import ladder_challenges, ladders
 from pbmserv.store.operators import events as watched_games
-from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED
+from pbmserv.store.shared_boxes import daily_boxes, event_boxes, shared_boxes
+from pbmserv.store.shared_boxes.shared_boxes import GIVEN_UP, SOLVED
 from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
@@ -152,10 +152,10 @@ def _share(connection: Connection) -> None:
     box = shared_boxes.add(connection, "blackbox", ["-race"], event_id=event, number=1)
     assert shared_boxes.add(connection, "blackbox", ["-x"], event_id=event, number=1) == box
     shared_boxes.give(connection, box.id, [1, 2, 3])
-    assert shared_boxes.of_event(connection, event) == [box]
-    assert shared_boxes.without_board(connection, event, 2) == [1, 2]
-    assert shared_boxes.userids(connection, box.id, 2) == ["ann", "bob"]
-    assert shared_boxes.count_players(connection, box.id) == 3
+    assert event_boxes.of_event(connection, event) == [box]
+    assert event_boxes.without_board(connection, event, 2) == [1, 2]
+    assert event_boxes.userids(connection, box.id, 2) == ["ann", "bob"]
+    assert event_boxes.count_players(connection, box.id) == 3
     numbers = [_board(connection, "blackbox", [player], event) for player in (1, 2)]
     for player, number in enumerate(numbers, 1):
         shared_boxes.set_board(connection, box.id, player, number)
@@ -166,15 +166,15 @@ def _share(connection: Connection) -> None:
     assert (first.rank, first.score, first.daily_number) == (SOLVED, 7, 0)
     assert shared_boxes.is_played(connection, box.id)
     assert histories.of_player(connection, 1, None, 9) == []  # its result is secret
-    assert [row.player_id for row in shared_boxes.unfinished(connection, event, 9)] == [2, 3]
+    assert [row.player_id for row in event_boxes.unfinished(connection, event, 9)] == [2, 3]
     assert events.due(connection, NOW, 9) == []
     boards.set_status(connection, numbers[1], BoardStatus.DECLINED)
-    assert [row.player_id for row in shared_boxes.unfinished(connection, event, 9)] == [3]
+    assert [row.player_id for row in event_boxes.unfinished(connection, event, 9)] == [3]
     shared_boxes.settle(connection, box.id, 3, GIVEN_UP, 0)
     assert not shared_boxes.is_played(connection, box.id)
     assert [game.board for game in histories.of_player(connection, 1, None, 9)] == [numbers[0]]
     assert events.due(connection, NOW, 9) == [event]
-    ranks = [row.rank for row in shared_boxes.results(connection, event)]
+    ranks = [row.rank for row in event_boxes.results(connection, event)]
     assert ranks == [SOLVED, GIVEN_UP, GIVEN_UP]
 
 
@@ -189,19 +189,19 @@ def _share_daily(connection: Connection) -> None:
     shared_boxes.give(connection, daily.id, [1], number)
     shared_boxes.settle(connection, daily.id, 1, SOLVED, 3)
     shared_boxes.move(connection, 1, 2)
-    assert shared_boxes.first_try(connection, [2], "blackbox", 9) == number
-    assert shared_boxes.of_day(connection, "blackbox", 9) == daily
-    assert shared_boxes.days(connection, "blackbox", 9, 9) == [(9, ("-race",), 1, 1)]
-    assert shared_boxes.boards_of_day(connection, "blackbox", 9) == {True: 1}
-    assert shared_boxes.neighbours(connection, "blackbox", 9) == (8, None)
-    assert shared_boxes.days_solved(connection, 2, "blackbox", 9) == [9]
-    assert [row.score for row in shared_boxes.best_of_day(connection, "blackbox", 9, 5)] == [3]
-    assert len(shared_boxes.dailies_between(connection, "blackbox", 8, 9)) == 1
-    assert shared_boxes.try_daily(connection, "blackbox", 9, ["mark"])
-    assert not shared_boxes.try_daily(connection, "blackbox", 9, ["mark"])
-    assert shared_boxes.has_tried(connection, [3], ["mark"], "blackbox", 9)
-    assert shared_boxes.has_tried(connection, [2], [], "blackbox", 9)
-    assert not shared_boxes.has_tried(connection, [3], [], "blackbox", 9)
+    assert daily_boxes.first_try(connection, [2], "blackbox", 9) == number
+    assert daily_boxes.of_day(connection, "blackbox", 9) == daily
+    assert daily_boxes.days(connection, "blackbox", 9, 9) == [(9, ("-race",), 1, 1)]
+    assert daily_boxes.boards_of_day(connection, "blackbox", 9) == {True: 1}
+    assert daily_boxes.neighbours(connection, "blackbox", 9) == (8, None)
+    assert daily_boxes.days_solved(connection, 2, "blackbox", 9) == [9]
+    assert [row.score for row in daily_boxes.best_of_day(connection, "blackbox", 9, 5)] == [3]
+    assert len(daily_boxes.dailies_between(connection, "blackbox", 8, 9)) == 1
+    assert daily_boxes.try_daily(connection, "blackbox", 9, ["mark"])
+    assert not daily_boxes.try_daily(connection, "blackbox", 9, ["mark"])
+    assert daily_boxes.has_tried(connection, [3], ["mark"], "blackbox", 9)
+    assert daily_boxes.has_tried(connection, [2], [], "blackbox", 9)
+    assert not daily_boxes.has_tried(connection, [3], [], "blackbox", 9)
 
 
 def _check_people(connection: Connection, first: int) -> None:

@@ -19,7 +19,7 @@ from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.boards import boards
 from pbmserv.store.operators.people import shared_boards
-from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED
+from pbmserv.store.shared_boxes.shared_boxes import GIVEN_UP, SOLVED
 from pbmserv.store.tables.accounts import addresses
 from pbmserv.store.tables.boards import boards as board_table
 from pbmserv.store.tables.boards import scores

@@ -14,7 +14,7 @@ from pbmserv.service.core.lookup import known_game
 from pbmserv.store import bots
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.shared_boxes import Box
+from pbmserv.store.shared_boxes.shared_boxes import Box
 
 
 def deal(

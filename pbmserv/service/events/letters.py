@@ -19,7 +19,7 @@ from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.events import event_entries
 from pbmserv.store.events.event_entries import Entry
 from pbmserv.store.events.events import Event
-from pbmserv.store.shared_boxes import SeatAt
+from pbmserv.store.shared_boxes.event_boxes import SeatAt
 from pbmserv.store.tables.accounts import PlayerState
 
 

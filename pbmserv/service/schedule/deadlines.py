@@ -31,11 +31,12 @@ from pbmserv.service.core.said import UNSAID
 from pbmserv.service.delivery import waiting_boards
 from pbmserv.service.delivery.waiting_boards import Due
 from pbmserv.service.time import timekeeping
-from pbmserv.store import clocks, shared_boxes
+from pbmserv.store import clocks
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times
 from pbmserv.store.events import events
+from pbmserv.store.shared_boxes import shared_boxes
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 SOON = REMIND_AHEAD + timedelta(hours=10)

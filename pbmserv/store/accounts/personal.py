@@ -21,7 +21,7 @@ from sqlalchemy import (
 
 from pbmserv.store.accounts import blocks, preferences
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.shared_boxes import SOLVED
+from pbmserv.store.shared_boxes.shared_boxes import SOLVED
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import addresses, invitations, notices, players
 from pbmserv.store.tables.boards import (

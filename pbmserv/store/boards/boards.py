@@ -24,10 +24,11 @@ from sqlalchemy import (
 from pbmserv.engine.clocks import USUAL, Person, SeatClock, Terms, from_json, to_json
 from pbmserv.engine.time_spans import Span
 from pbmserv.engine.types import Seat
-from pbmserv.store import clocks, shared_boxes
+from pbmserv.store import clocks
 from pbmserv.store.boards import player_boards
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.shared_boxes import shared_boxes
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import RUNNING, BoardStatus, followers, plies, seats

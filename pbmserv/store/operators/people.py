@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from pbmserv.store import shared_boxes
 from pbmserv.store.accounts import blocks
 from pbmserv.store.boards import player_boards
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.events import event_entries
 from pbmserv.store.operators.letters import fail_unsent
+from pbmserv.store.shared_boxes import shared_boxes
 from pbmserv.store.tables.accounts import (
     PlayerState,
     address_changes,
