@@ -61,7 +61,7 @@ from pbmserv.store.boards import boards as board_rows
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.core.database import Database
 from pbmserv.store.events import LastPlace
-from pbmserv.store.tables import players as players_table
+from pbmserv.store.tables.accounts import players as players_table
 from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.store.tables.events import EventStatus, event_bars, pairings, regulars
 from pbmserv.store.tables.events import events as event_rows

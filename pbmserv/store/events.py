@@ -23,9 +23,8 @@ from sqlalchemy import (
 from pbmserv.engine.ratings import NEWCOMER
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.shared_boxes import all_finished
-from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import BoardStatus, ratings
+from pbmserv.store.tables.boards import BoardStatus, boards, ratings
 from pbmserv.store.tables.events import (
     EntryStatus,
     EventStatus,

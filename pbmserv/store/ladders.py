@@ -21,9 +21,8 @@ from sqlalchemy import (
 
 from pbmserv.engine.record import FORFEIT
 from pbmserv.store.core.statements import claim_due, columns_of, insert_into
-from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, absences, players
-from pbmserv.store.tables.boards import BoardStatus, plies, seats
+from pbmserv.store.tables.boards import BoardStatus, boards, plies, seats
 from pbmserv.store.tables.ladders import (
     ladder_games,
     ladder_moves,

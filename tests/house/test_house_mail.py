@@ -25,7 +25,7 @@ from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.overviews import user_facts
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store.boards import moves
-from pbmserv.store.tables import boards as board_table
+from pbmserv.store.tables.boards import boards as board_table
 from pbmserv.store.tables.boards import house_turns, ratings, scores
 from pbmserv.store.tables.mail import outbox
 

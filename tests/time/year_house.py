@@ -37,8 +37,8 @@ from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
-from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables.accounts import players as players_table
+from pbmserv.store.tables.boards import boards as boards_table
 from pbmserv.store.tables.boards import heartbeats
 from pbmserv.store.tables.mail import outbox as outbox_table
 

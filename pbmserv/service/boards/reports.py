@@ -23,7 +23,7 @@ from pbmserv.store import bots as rows
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.bots import ReportRequest
-from pbmserv.store.tables import PlayerState
+from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
 

@@ -22,9 +22,9 @@ from sqlalchemy import (
 from pbmserv.store.accounts import blocks, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.shared_boxes import SOLVED
-from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import addresses, invitations, notices, players
 from pbmserv.store.tables.boards import (
+    boards,
     daily_readers,
     followers,
     plies,
