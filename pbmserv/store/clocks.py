@@ -13,7 +13,8 @@ from pbmserv.engine.time_spans import Span
 from pbmserv.engine.types import Seat
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables.accounts import absences, players
-from pbmserv.store.tables.boards import RUNNING, boards, heartbeats, outages, seats
+from pbmserv.store.tables.boards import RUNNING, boards, seats
+from pbmserv.store.tables.downtime import heartbeats, outages
 from pbmserv.store.tables.mail import outbox
 
 GAP = timedelta(minutes=5)

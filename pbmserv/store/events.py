@@ -24,7 +24,7 @@ from pbmserv.engine.ratings import NEWCOMER
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.shared_boxes import all_finished
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import BoardStatus, boards, ratings
+from pbmserv.store.tables.boards import BoardStatus, boards
 from pbmserv.store.tables.events import (
     EntryStatus,
     EventStatus,
@@ -34,6 +34,7 @@ from pbmserv.store.tables.events import (
     pairings,
     regulars,
 )
+from pbmserv.store.tables.ratings import ratings
 
 BEFORE_START = (EventStatus.OPEN, EventStatus.CLOSED)
 UNDER_WAY = (EventStatus.STARTING, EventStatus.RUNNING)

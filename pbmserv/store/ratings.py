@@ -20,7 +20,8 @@ from pbmserv.engine.ratings import OPPONENTS, UNRATED, WINDOW, Past, Rating, Sta
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.statements import insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import BoardStatus, boards, rating_changes, ratings, seats
+from pbmserv.store.tables.boards import BoardStatus, boards, seats
+from pbmserv.store.tables.ratings import rating_changes, ratings
 
 INSTANT = timedelta(microseconds=1)
 """Shortest difference of times that both databases store."""

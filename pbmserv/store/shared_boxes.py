@@ -24,7 +24,8 @@ from sqlalchemy import (
 
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import boards, daily_tries, seats, shared_boards, shared_boxes
+from pbmserv.store.tables.boards import boards, seats
+from pbmserv.store.tables.boxes import daily_tries, shared_boards, shared_boxes
 
 EPOCH = date(1970, 1, 1)
 """Day 0 in the numbering of days; UTC."""

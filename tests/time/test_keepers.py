@@ -22,7 +22,8 @@ from pbmserv.store import clocks
 from pbmserv.store.accounts import preferences
 from pbmserv.store.boards import boards
 from pbmserv.store.tables.boards import boards as boards_table
-from pbmserv.store.tables.boards import heartbeats, outages, plies
+from pbmserv.store.tables.boards import plies
+from pbmserv.store.tables.downtime import heartbeats, outages
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow

@@ -39,7 +39,7 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
 from pbmserv.store.tables.accounts import players as players_table
 from pbmserv.store.tables.boards import boards as boards_table
-from pbmserv.store.tables.boards import heartbeats
+from pbmserv.store.tables.downtime import heartbeats
 from pbmserv.store.tables.mail import outbox as outbox_table
 
 T = TypeVar("T")

@@ -12,14 +12,8 @@ from pbmserv.store.tables.accounts import (
     PlayerState,
     players,
 )
-from pbmserv.store.tables.boards import (
-    daily_readers,
-    followers,
-    seats,
-    seeks,
-    submitted_moves,
-    unconfirmed_boards,
-)
+from pbmserv.store.tables.boards import followers, seats, seeks, submitted_moves, unconfirmed_boards
+from pbmserv.store.tables.boxes import daily_readers
 from pbmserv.store.tables.events import regulars
 from pbmserv.store.tables.mail import UNSENT, LetterState, outbox
 from pbmserv.store.tables.teams import team_members, teams

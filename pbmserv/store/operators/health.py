@@ -32,7 +32,8 @@ from pbmserv.store.delivery import arrivals, mail_stores, settled_arrivals
 from pbmserv.store.delivery import inbox as inbox_rows
 from pbmserv.store.delivery.arrivals import PROBE, PROBE_OCTETS
 from pbmserv.store.tables.accounts import players
-from pbmserv.store.tables.boards import boards, house_turns
+from pbmserv.store.tables.boards import boards
+from pbmserv.store.tables.bots import house_turns
 from pbmserv.store.tables.mail import LetterState, MailState, inbox, outbox
 
 _QUEUED = text("outbox.state = 'queued'")  # as the partial index has it

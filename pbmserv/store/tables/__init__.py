@@ -11,6 +11,30 @@ Tables are imported from their modules. This package imports all modules, so tha
 
 from __future__ import annotations
 
-from pbmserv.store.tables import accounts, boards, events, ladders, mail, operators, teams
+from pbmserv.store.tables import (
+    accounts,
+    boards,
+    bots,
+    boxes,
+    downtime,
+    events,
+    ladders,
+    mail,
+    operators,
+    ratings,
+    teams,
+)
 
-__all__ = ["accounts", "boards", "events", "ladders", "mail", "operators", "teams"]
+__all__ = [
+    "accounts",
+    "boards",
+    "bots",
+    "boxes",
+    "downtime",
+    "events",
+    "ladders",
+    "mail",
+    "operators",
+    "ratings",
+    "teams",
+]
