@@ -64,8 +64,8 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     if len(command.userids) == 1:
         words = (command.game, "solo", "{you}", *(word for word in settings if word != "-race"))
     example = " ".join(words)
-    if command.who is not None:
-        sender = context.authenticate(command.who)
+    if command.credentials is not None:
+        sender = context.authenticate(command.credentials)
     else:
         sender = sender_of(context, sitting, example)
     return invite(context, sender, Proposal(game, options, rated, terms, sitting), {})
@@ -79,7 +79,7 @@ def _with_writer(context: CommandContext, command: Challenge) -> Challenge:
     Raises:
         Refused: several players have that address.
     """
-    if command.who is not None or (command.alone and command.userids):
+    if command.credentials is not None or (command.alone and command.userids):
         return command
     if writers := context.known_writers():
         named = {player.userid for player in writers} & set(command.userids)
@@ -96,7 +96,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
 
     If the other player has asked for the same rematch, accept it instead.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     if board.status == BoardStatus.PROPOSED and sitter.accepted_at is None:
         raise Refused("accept-how")  # "let's play again" is not a clear yes
     if board.status not in {BoardStatus.FINISHED, BoardStatus.DECLINED}:
@@ -108,7 +108,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
             context.connection, asker, board.game, board.options, seated
         )
         if waiting_number is not None and asker == sitter.player_id:
-            return accept(context, Accept(None, waiting_number, command.who))
+            return accept(context, Accept(None, waiting_number, command.credentials))
         if waiting_number is not None:
             raise Refused(
                 "rematch-asked", part=str(waiting_number), example=f"show {waiting_number}"
@@ -132,7 +132,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
 
 def accept(context: CommandContext, command: Accept) -> Answer:
     """Accept a challenge."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     if sitter.accepted_at is not None:
         raise Refused("already-accepted", part=str(board.id), example="show")
@@ -180,7 +180,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
 
 def reject(context: CommandContext, command: Reject) -> Answer:
     """Reject a challenge."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     if board.status != BoardStatus.PROPOSED:
         raise Refused("nothing-to-reject", part=str(board.id))

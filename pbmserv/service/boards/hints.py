@@ -21,7 +21,7 @@ def hint(context: CommandContext, command: Hint) -> Answer:
         Refused: the board is over, or its game has no hints.
         Illegal: the players have not agreed to hints, or there is nothing to solve now.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     position = draw_box(context, mover_at(context, board, sitter)).position
     try:

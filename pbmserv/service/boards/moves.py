@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"#\s*(\d{1,6})\s*$")
 
 def make_move(context: CommandContext, command: MakeMove) -> Answer:
     """``game move board userid password move[#n]``, or ``move …`` in a reply."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     mover = mover_at(context, board, sitter)
     refuse_before_draw(mover)
@@ -202,7 +202,7 @@ def resign(context: CommandContext, command: Resign) -> Answer:
     instead and counts for nothing. Boards of an event are lost from the beginning on. In a race
     that others have accepted, they go on.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     position = context.position(board)
     others = [other for other in board.sitters if other is not sitter]
@@ -218,7 +218,7 @@ def resign(context: CommandContext, command: Resign) -> Answer:
 
 def chat(context: CommandContext, command: Chat) -> Answer:
     """Send words to the others at a board, without a move."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     return say(board, sitter, words_for_others(context))
 
 
@@ -329,9 +329,9 @@ def reject(context: CommandContext, command: Reject) -> Answer:
 
 def _drop_out(context: CommandContext, command: Reject) -> Answer:
     """Reject a challenge; the others of a race go on."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     if board.status == BoardStatus.PROPOSED and board.seats > 1 and context.position(board).apart:
-        return resign(context, Resign(command.game, command.board, command.who))
+        return resign(context, Resign(command.game, command.board, command.credentials))
     assert sitter.seat < board.seats
     return challenges.reject(context, command)
 
@@ -341,7 +341,7 @@ def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
     below, number = command.below, command.board
     if below is None:
         return None
-    board, sitter = context.seat_at(number, command.game, command.who)
+    board, sitter = context.seat_at(number, command.game, command.credentials)
     waits = board.status == BoardStatus.PROPOSED and sitter.accepted_at is None
     if not (waits and holds_move(context, below, number)):
         return None
@@ -352,7 +352,7 @@ def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
 
 def _as_move(context: CommandContext, command: Accept | Reject, word: str) -> Answer | None:
     """Play this word as a move; return `None` if it is no move now."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     if board.status != BoardStatus.ACTIVE:
         return None
     mover = mover_at(context, board, sitter)

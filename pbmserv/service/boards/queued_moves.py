@@ -47,7 +47,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
 
     On the player's turn the plan begins at once.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     text = command.plan.strip()
     if text.lower() in FORGET:
@@ -290,7 +290,7 @@ def _never(_: str) -> bool:
 
 def submit(context: CommandContext, command: Submit) -> Answer:
     """``game submit board userid password move``: show a move, and play it on ``confirm``."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     mover = mover_at(context, board, sitter)
     refuse_before_draw(mover)
@@ -307,7 +307,7 @@ def submit(context: CommandContext, command: Submit) -> Answer:
 def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
     """``game confirm board userid password``: play the submitted move if the board has not
     changed."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     waiting = moves.submitted(context.connection, board.id, sitter.seat)
     if waiting is None:

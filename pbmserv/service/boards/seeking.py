@@ -29,7 +29,7 @@ def seek(context: CommandContext, command: Seek) -> Answer:
 
     If others seek the same, the board begins at once; otherwise the seek waits.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     game = known_game(context, command.game)
     key = game.info.key
     challenges.lock_seeks(context.connection)

@@ -32,7 +32,7 @@ def give(context: CommandContext, command: Give) -> Answer:
     Raises:
         Refused: the time cannot be read or is too long, or no clock takes it.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     match = _DAYS.fullmatch(command.time)
     days = int(match[1]) if match else 0
@@ -77,7 +77,7 @@ def claim(context: CommandContext, command: Claim) -> Answer:
     Raises:
         Refused: it is too early, or the board cannot end in this way.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     end = command.end
     if end not in {"", "draw", "abort"}:

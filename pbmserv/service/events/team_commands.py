@@ -53,7 +53,7 @@ def one_team(context: CommandContext, command: OneTeam) -> Answer:
     Raises:
         Refused: the words are not understood, or the player may not do that.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     if not command.words:
         return _show_own(context, player)
     verb, *words = command.words
@@ -534,7 +534,7 @@ def chat(context: CommandContext, command: TeamChat) -> Answer:
     Raises:
         Refused: there are no words, or nobody to read them.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     return _said_to_team(context, player, _own(context, player))
 
 

@@ -30,7 +30,7 @@ def show(context: CommandContext, command: ShowLadder) -> Answer:
     games = [game for game in context.services.registry if has_ladder(game)]
     if command.game:
         games = [_game_with_ladder(context, command.game)]
-    you = {player.id for player in context.writers(command.who)}
+    you = {player.id for player in context.writers(command.credentials)}
     parts = [
         Part("ladder", table_words(context, game, you) | {"event": "shown"})
         for game in games
@@ -47,7 +47,7 @@ def join(context: CommandContext, command: JoinLadder) -> Answer:
     Raises:
         Refused: the player is in the ladder already, perhaps under another name.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     game = _game_with_ladder(context, command.game or _only_game(context, "ladder join"))
     refuse_closed_game(context, game)
     key = game.info.key
@@ -83,7 +83,7 @@ def leave(context: CommandContext, command: LeaveLadder) -> Answer:
     Raises:
         Refused: the player is not in the ladder.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     game, ladder, _ = _own_ladder(context, player, command.game, "ladder leave")
     running = _challenges_of(context, ladder, player.id)
     ladders.leave(context.connection, ladder.id, player.id, "left", context.now)
@@ -101,7 +101,7 @@ def challenge(context: CommandContext, command: ChallengeOnLadder) -> Answer:
         Refused: the player may not challenge anybody now, or not this player. Then the example
             names the best player who can be challenged.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     named_game, name = _game_and_name(context, command)
     game, ladder, mine = _own_ladder(context, player, named_game, "ladder challenge")
     refuse_closed_game(context, game)

@@ -133,7 +133,7 @@ def meaning_of(context: CommandContext, line: Line) -> Meaning:
             return ShowAs(None, None)
         case TrayReply():
             return digest_replies.unfold(context, command)
-        case AtBoard() if command.who is None:
+        case AtBoard() if command.credentials is None:
             line_readings.refuse_other_board(context, command)
     return command
 
@@ -165,7 +165,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
 def _is_no_command(purpose: Purpose, line: Line) -> bool:
     """Return whether a line to an address of `_WHOLE_MAIL` is no command of its own."""
     talks = isinstance(line.meaning, Yes | Chat)
-    return purpose in ENDINGS or (talks and line.who is None)
+    return purpose in ENDINGS or (talks and line.credentials is None)
 
 
 def _answer_to_question(

@@ -32,7 +32,7 @@ def solve(context: CommandContext, command: Solve) -> Answer:
     Raises:
         Refused: the board is not a race.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     mover = draw_box(context, mover_at(context, board, sitter))
     position = mover.position
@@ -51,7 +51,7 @@ def practise(context: CommandContext, command: Practise) -> Answer:
     Raises:
         Refused: the board is not practice, or nothing was taken back.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished_unless_practice(context, board)
     position = draw_box(context, mover_at(context, board, sitter)).position
     try:
@@ -83,7 +83,7 @@ def replay(context: CommandContext, command: Replay) -> Answer:
     guard(context, board)
     example = f"{board.game} replay {board.id}"
     sender = player
-    if command.who is None:
+    if command.credentials is None:
         sender = sender_of(context, (player,), f"{example} {{you}}")
     words = boxed_words(context, board)
     options, _ = read_options(game, words, 1, str(board.id), example)
@@ -94,8 +94,8 @@ def replay(context: CommandContext, command: Replay) -> Answer:
 
 def _replayer(context: CommandContext, command: Replay) -> Player:
     """Return the player who gets the replay."""
-    if command.who is not None:
-        return context.authenticate(command.who)
+    if command.credentials is not None:
+        return context.authenticate(command.credentials)
     return _player_called(context, command.userid or context.speaker(None).userid)
 
 

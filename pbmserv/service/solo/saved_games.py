@@ -51,7 +51,7 @@ def save(context: CommandContext, command: Save) -> Answer:
     Raises:
         Refused: the game has no format for such a board.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     game = context.services.registry.version(board.game, board.rules_version)
     if board.seats == 1 and isinstance(game, Saving):
         options = game.options(boxed_words(context, board), 1)
@@ -115,7 +115,7 @@ def load(context: CommandContext, command: Load) -> Answer:
     Raises:
         Refused: there is no file, it is wrong, or its box is still hidden.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     game = known_game(context, command.game)
     if not races(game) or not isinstance(game, Saving):
         raise Refused("no-save", part=command.game, example="list")
