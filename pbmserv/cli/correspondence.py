@@ -48,8 +48,8 @@ def mails(
         )
     elif not waiting:
         say(
-            f"No mail of {correspondence.person.name} is known. If the server refused it at the door, "
-            "only the log says so, and the sender's mail server has told the sender."
+            f"No mail of {correspondence.person.name} is known. If the server refused it at the "
+            "door, only the log says so, and the sender's mail server has told the sender."
         )
     if correspondence.letters:
         say("")
