@@ -14,10 +14,11 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards import bot_turns, mail_invitations, opponents
+from pbmserv.service.boards.acceptance import join, refuse_blocked_meeting
 from pbmserv.service.boards.board_ends import decline
+from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.first_draws import draw_again
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.plies import join, refuse_blocked_meeting, refuse_finished
 from pbmserv.service.boards.proposals import Proposal, invite, sender_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import is_player, known_game, unknown_player

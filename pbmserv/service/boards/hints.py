@@ -5,9 +5,10 @@ from __future__ import annotations
 from pbmserv.commands.table.playing import Hint
 from pbmserv.errors import Illegal
 from pbmserv.service.boards import reports
+from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.first_draws import draw_box
 from pbmserv.service.boards.mover import mover_at
-from pbmserv.service.boards.plies import log_ply, refuse_finished
+from pbmserv.service.boards.plies import log_ply
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.said import UNSAID

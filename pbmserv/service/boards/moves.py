@@ -19,9 +19,10 @@ from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.service.boards import bot_turns, challenges, far_labels
 from pbmserv.service.boards.board_ends import decline
+from pbmserv.service.boards.finished_boards import board_over, refuse_finished
 from pbmserv.service.boards.first_draws import refuse_before_draw
 from pbmserv.service.boards.mover import Mover, mover_at
-from pbmserv.service.boards.plies import log_ply, over, play_move, refuse_finished
+from pbmserv.service.boards.plies import log_ply, play_move
 from pbmserv.service.boards.talked_moves import refuse_retracted_move, talked_move
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -149,7 +150,7 @@ def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: R
     written = "\n".join((command.lines[0], command.after[0]))
     if board.status == BoardStatus.FINISHED and is_kind(context, written):
         return say(board, sitter, pass_on(context, written))
-    raise over(context, board)
+    raise board_over(context, board)
 
 
 def is_kind(context: CommandContext, words: str) -> bool:

@@ -11,7 +11,7 @@ from pbmserv.engine.types import Preview as Previewed
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, Refused
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.boards.plies import refuse_finished
+from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.showing import watched_ply
 from pbmserv.service.core.command_state import Focus
 from pbmserv.service.core.context import CommandContext

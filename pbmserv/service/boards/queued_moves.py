@@ -23,10 +23,11 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.boards import far_labels
+from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.first_draws import refuse_before_draw
 from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.boards.moves import not_late, read_move
-from pbmserv.service.boards.plies import log_ply, play_move, refuse_finished
+from pbmserv.service.boards.plies import log_ply, play_move
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part

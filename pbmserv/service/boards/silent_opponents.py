@@ -11,7 +11,8 @@ from pbmserv.engine.clocks import SeatClock, counted_wait, stopped_time
 from pbmserv.engine.time_spans import time_after
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.board_ends import decline
-from pbmserv.service.boards.plies import log_ply, refuse_finished
+from pbmserv.service.boards.finished_boards import refuse_finished
+from pbmserv.service.boards.plies import log_ply
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import words_for_others

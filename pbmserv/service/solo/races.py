@@ -6,10 +6,11 @@ from pbmserv.commands.table.playing import Practise, Solve
 from pbmserv.commands.table.starting import Replay
 from pbmserv.engine.protocol import races
 from pbmserv.errors import Illegal, Refused
+from pbmserv.service.boards.finished_boards import refuse_finished, refuse_finished_unless_practice
 from pbmserv.service.boards.first_draws import draw_box
 from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.plies import log_ply, refuse_finished, refuse_finished_unless_practice
+from pbmserv.service.boards.plies import log_ply
 from pbmserv.service.boards.proposals import Proposal, invite, sender_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, known_game, unknown_player
