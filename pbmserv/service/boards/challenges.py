@@ -18,8 +18,9 @@ from pbmserv.service.boards.acceptance import join, refuse_blocked_meeting
 from pbmserv.service.boards.board_ends import decline
 from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.first_draws import draw_again
+from pbmserv.service.boards.new_boards import Proposal
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.proposals import Proposal, invite, sender_of
+from pbmserv.service.boards.proposals import propose, sender_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import is_player, known_game, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -36,9 +37,8 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     """Begin a board of which the sender is a player; ask the others by mail."""
     if command.address:
         return mail_invitations.invite(context, command)
-    written = command = opponents.with_usual_opponent(context, command)
-    command = _with_writer(context, command)
-    added = len(command.userids) - len(written.userids)
+    written = opponents.with_usual_opponent(context, command)
+    command = _with_writer(context, written)
     terms = read_times(command.times)
     game = known_game(context, command.game)
     if command.alone and not races(game):
@@ -50,7 +50,7 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
         player = players.active_by_userid(context.connection, command.userids[0])
         example = f"{game.info.key} solo {player.userid if player is not None else 'USERID'}"
         raise Refused("only-one-player", example=example)
-    for place, userid in enumerate(command.userids, 1 - added):
+    for place, userid in enumerate(written.userids, 1):
         _refuse_unknown_name(context, userid, place)
     part = " ".join(command.userids)
     is_alone = len(command.userids) == 1 and "-race" in command.options
@@ -69,7 +69,7 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
         sender = context.authenticate(command.credentials)
     else:
         sender = sender_of(context, sitting, example)
-    return invite(context, sender, Proposal(game, options, rated, terms, sitting), {})
+    return propose(context, sender, Proposal(game, options, rated, terms, sitting), {})
 
 
 def _with_writer(context: CommandContext, command: Challenge) -> Challenge:
@@ -128,7 +128,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     context.current.focus = None
     terms = USUAL if board.of_event else board.terms
     proposal = Proposal(game, options, rated, terms, sitting)
-    return invite(context, sender, proposal, {"rematch": board.id})
+    return propose(context, sender, proposal, {"rematch": board.id})
 
 
 def accept(context: CommandContext, command: Accept) -> Answer:

@@ -10,8 +10,8 @@ from pbmserv.commands.table.ladder import ChallengeOnLadder, JoinLadder, LeaveLa
 from pbmserv.engine.clocks import EVENT_CLOCK
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
+from pbmserv.service.boards.new_boards import Proposal, make_board
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.proposals import Proposal, make_board
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, refuse_closed_game, unknown_player

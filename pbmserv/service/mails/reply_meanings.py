@@ -25,7 +25,13 @@ from pbmserv.service.accounts import (
     signing_up,
     subscriptions,
 )
-from pbmserv.service.boards import followers, invitation_answers, moves, proposals, queued_moves
+from pbmserv.service.boards import (
+    followers,
+    invitation_answers,
+    moves,
+    queued_moves,
+    unconfirmed_answers,
+)
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.delivery import digest_replies
@@ -74,7 +80,9 @@ _QUESTIONS: Mapping[Purpose, _Question] = {
         None, new_addresses.keep_address, how="keep-address-how", example="reject"
     ),
     Purpose.BEGIN: _Question(
-        proposals.begin_confirmed, proposals.drop_unconfirmed, takes_no_in_words=True
+        unconfirmed_answers.begin_confirmed,
+        unconfirmed_answers.drop_unconfirmed,
+        takes_no_in_words=True,
     ),
     Purpose.TEAM_INVITED: _Question(
         team_commands.join_by_reply, team_commands.decline_by_reply, takes_no_in_words=True

@@ -9,9 +9,10 @@ from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.finished_boards import refuse_finished, refuse_finished_unless_practice
 from pbmserv.service.boards.first_draws import draw_box
 from pbmserv.service.boards.mover import mover_at
+from pbmserv.service.boards.new_boards import Proposal
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.plies import log_ply
-from pbmserv.service.boards.proposals import Proposal, invite, sender_of
+from pbmserv.service.boards.proposals import propose, sender_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, known_game, unknown_player
 from pbmserv.service.core.outcome import Answer
@@ -90,7 +91,7 @@ def replay(context: CommandContext, command: Replay) -> Answer:
     options, _ = read_options(game, words, 1, str(board.id), example)
     context.current.focus = None
     proposal = Proposal(game, options, False, board.terms, (player,), origin_of(board))
-    return invite(context, sender, proposal, {"replay": board.id})
+    return propose(context, sender, proposal, {"replay": board.id})
 
 
 def _replayer(context: CommandContext, command: Replay) -> Player:

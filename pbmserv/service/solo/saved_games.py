@@ -20,9 +20,10 @@ from pbmserv.engine.record import (
 )
 from pbmserv.engine.types import Saved, Seat
 from pbmserv.errors import MoveError, OptionError, Refused
+from pbmserv.service.boards.new_boards import Proposal
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.plies import log_ply, refuse_full_record
-from pbmserv.service.boards.proposals import Proposal, invite
+from pbmserv.service.boards.proposals import propose
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
@@ -135,7 +136,7 @@ def load(context: CommandContext, command: Load) -> Answer:
         raise Refused("load-long", part="load", most=MOST_MOVES, example="help load")
     context.current.focus = None
     proposal = Proposal(game, options, rated, USUAL, (player,), boxes.origin)
-    answer = invite(context, player, proposal, {"loaded": True})
+    answer = propose(context, player, proposal, {"loaded": True})
     number = answer.parts[0].board
     assert number is not None
     _replay(context, number, (*saved.moves, *(UNDO,) * undone))
