@@ -41,7 +41,7 @@ def make_move(context: CommandContext, command: MakeMove) -> Answer:
     refuse_finished(context, board)
     mover = mover_at(context, board, sitter)
     refuse_before_draw(mover)
-    not_late(context, mover, command.number, [command.text])
+    refuse_late_move(context, mover, command.number, [command.text])
     move = read_move(mover, command.text)
     return _play_or_ask(context, mover, move, words_for_others(context), command.text)
 
@@ -57,7 +57,7 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         return _thanks(context, board, sitter, command)
     mover = mover_at(context, board, sitter)
     lines, number = _numbered(command.lines)
-    not_late(context, mover, number, lines)
+    refuse_late_move(context, mover, number, lines)
     written = without_goodbye("\n".join((lines[0], command.after[0])))
     is_asked = sitter.accepted_at is None
     if is_asked and not context.submission.may_be_answered:  # a machine may have written it
@@ -88,7 +88,7 @@ def _play_or_ask(
     context: CommandContext, mover: Mover, move: Move, words: Said, typed: str
 ) -> Answer:
     """Play a move, or ask first whether its player means it; see `far_labels`."""
-    question = far_labels.question(context, mover, move, typed, with_words=bool(words))
+    question = far_labels.ask_about_far_cells(context, mover, move, typed, with_words=bool(words))
     return question or play_move(context, mover, move, words, typed)
 
 
@@ -252,7 +252,7 @@ def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
     return (lines[0][: match.start()].rstrip(), *lines[1:]), int(match[1])
 
 
-def not_late(
+def refuse_late_move(
     context: CommandContext, mover: Mover, number: int | None, lines: Sequence[str]
 ) -> None:
     """Refuse a move that was meant for another turn; free moves are never late.

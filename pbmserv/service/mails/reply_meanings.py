@@ -29,7 +29,7 @@ from pbmserv.service.boards import (
     followers,
     invitation_answers,
     moves,
-    queued_moves,
+    submitted_moves,
     unconfirmed_answers,
 )
 from pbmserv.service.core.context import CommandContext
@@ -234,7 +234,7 @@ def _confirmed_at_board(
     board, sitter = context.seat_at(None, None, None)
     if command.is_empty:
         raise Refused("accept-how" if sitter.accepted_at is None else "empty-reply")
-    if queued_moves.may_confirm(context, board, sitter):
+    if submitted_moves.may_confirm(context, board, sitter):
         return ConfirmMove(None, None, None)
     if board.status == BoardStatus.PROPOSED and sitter.accepted_at is None:
         return Accept(None, None, None, command.below)
