@@ -69,7 +69,7 @@ from pbmserv.store.events import (
     regulars,
 )
 from pbmserv.store.events.event_draws import LastPlace
-from pbmserv.store.tables import players as players_table
+from pbmserv.store.tables.accounts import players as players_table
 from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.store.tables.events import EventStatus, pairings
 from pbmserv.store.tables.events import event_bars as bars_table

@@ -47,7 +47,7 @@ from pbmserv.stages.state import own_numbers
 from pbmserv.stages.web_ports import WebPorts
 from pbmserv.store.accounts import players
 from pbmserv.store.operators import health as rows
-from pbmserv.store.tables.boards import heartbeats
+from pbmserv.store.tables.downtime import heartbeats
 from pbmserv.store.tables.mail import letter_bytes, outbox
 
 PATIENCE_S = 60

@@ -30,11 +30,12 @@ from pbmserv.cli.correspondence import mails
 from pbmserv.cli.dkim import dkim
 from pbmserv.cli.doctor import doctor
 from pbmserv.cli.exit_codes import exit_code_of
-from pbmserv.cli.mail import read, send
 from pbmserv.cli.operator_token import operator_token
 from pbmserv.cli.output import say
+from pbmserv.cli.read import read
 from pbmserv.cli.replay import replay
 from pbmserv.cli.reply_keys import retire_keys, rotate_keys
+from pbmserv.cli.send import send
 from pbmserv.cli.settings import ConfigFile, config
 from pbmserv.cli.status import status
 from pbmserv.cli.verify import verify

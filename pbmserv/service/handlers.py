@@ -94,6 +94,7 @@ from pbmserv.service.boards import (
     seeking,
     showing,
     silent_opponents,
+    submitted_moves,
     undoing,
 )
 from pbmserv.service.core.handler import Handlers
@@ -135,8 +136,8 @@ HANDLERS: Handlers = {
     Solve: races.solve,
     Queue: queued_moves.queue,
     TakeNote: notes.take_note,
-    Submit: queued_moves.submit,
-    ConfirmMove: queued_moves.confirm,
+    Submit: submitted_moves.submit,
+    ConfirmMove: submitted_moves.confirm,
     Preview: previews.preview,
     Check: previews.check,
     Hint: hints.hint,

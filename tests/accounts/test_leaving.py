@@ -13,7 +13,7 @@ from running import Correspondence, Letter, MovableClock, start
 from sqlalchemy import select
 
 from pbmserv.store.core.database import Database
-from pbmserv.store.tables import boards
+from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.mail import inbox, letter_bytes, outbox
 
 

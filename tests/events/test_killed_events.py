@@ -28,8 +28,9 @@ from pbmserv.service.events import shared_boxes as boxes_of_events
 from pbmserv.service.events.kinds.swiss import Swiss
 from pbmserv.store.events import event_entries, event_games, events
 from pbmserv.store.shared_boxes import event_boxes, shared_boxes
-from pbmserv.store.tables import boards, outbox
+from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.events import EventStatus
+from pbmserv.store.tables.mail import outbox
 
 NAMES = tuple(f"p{number:02}" for number in range(11))  # in groups of six and five
 

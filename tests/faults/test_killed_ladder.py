@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from pbmserv.store.core.database import Database
 from pbmserv.store.ladders import ladder_places, ladders
-from pbmserv.store.tables import ladder_games, ladder_moves
+from pbmserv.store.tables.ladders import ladder_games, ladder_moves
 
 pytestmark = pytest.mark.slow
 

@@ -25,9 +25,10 @@ from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.overviews import user_facts
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store.boards import moves
-from pbmserv.store.tables import boards as board_table
-from pbmserv.store.tables.boards import house_turns, ratings, scores
+from pbmserv.store.tables.boards import boards as board_table
+from pbmserv.store.tables.bots import house_turns
 from pbmserv.store.tables.mail import outbox
+from pbmserv.store.tables.ratings import ratings, scores
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ from sqlalchemy import select, update
 
 from pbmserv.service.schedule import scheduler
 from pbmserv.store.ladders import ladder_challenges, ladder_places, ladders
-from pbmserv.store.tables import ladder_games, ladder_moves
 from pbmserv.store.tables.accounts import addresses
+from pbmserv.store.tables.ladders import ladder_games, ladder_moves
 
 pytestmark = pytest.mark.slow
 

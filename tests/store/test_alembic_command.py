@@ -14,7 +14,7 @@ from sqlalchemy import insert
 from pbmserv.errors import ServerFault
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.tables import metadata
+from pbmserv.store.tables.columns import metadata
 
 pytestmark = pytest.mark.slow
 

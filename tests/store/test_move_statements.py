@@ -26,7 +26,7 @@ from pbmserv.outbound.results import Sent
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery.letter_claims import Claim
-from pbmserv.store.tables import metadata
+from pbmserv.store.tables.columns import metadata
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from pbmserv.store.core import database as database_module
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.prepared import Prepared, Savepoint
 from pbmserv.store.core.writer import open_writer
-from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import keys
+from pbmserv.store.tables.boards import boards
 
 NOW = datetime(2026, 3, 1, 12, 30, 0, 123, tzinfo=timezone(timedelta(hours=2)))
 PATIENCE_S = 60

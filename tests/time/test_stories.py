@@ -11,7 +11,7 @@ from sqlalchemy import select
 from pbmserv.service.time.time_options import read_times
 from pbmserv.store.accounts import preferences
 from pbmserv.store.boards import boards
-from pbmserv.store.tables.boards import heartbeats, outages
+from pbmserv.store.tables.downtime import heartbeats, outages
 
 pytestmark = pytest.mark.slow
 

@@ -22,7 +22,7 @@ from pbmserv.engine.clocks import Terms
 from pbmserv.engine.types import Seat
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.boards import plies
+from pbmserv.service.boards import acceptance, plies
 from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext
@@ -37,9 +37,9 @@ from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
-from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables.accounts import players as players_table
-from pbmserv.store.tables.boards import heartbeats
+from pbmserv.store.tables.boards import boards as boards_table
+from pbmserv.store.tables.downtime import heartbeats
 from pbmserv.store.tables.mail import outbox as outbox_table
 
 T = TypeVar("T")
@@ -155,7 +155,7 @@ class ServiceHouse:
 
     def accept(self, board: int, seat: int) -> None:
         def job(context: CommandContext, row: BoardRow, sitter: Sitter) -> None:
-            undecided = plies.join(context, row, sitter)
+            undecided = acceptance.join(context, row, sitter)
             timekeeping.set_after_acceptance(context, row, undecided)
 
         self._at_board(board, seat, job)

@@ -6,17 +6,25 @@ import asyncio
 import os
 import socket
 import threading
+from contextlib import closing
+from datetime import UTC, datetime
 from email import message_from_bytes
 from email.policy import default
 
 import pytest
 from aiosmtpd.smtp import SMTP
+from migrated import migrated
 
-from pbmserv.cli.mail import print_more
 from pbmserv.cli.main import run
+from pbmserv.cli.read import print_more
+from pbmserv.cli.settling import wait_until_settled
 from pbmserv.outbound.mailbox import Mailbox
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.store import clocks
+from pbmserv.store.core.database import Database, mail_url
+from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery.arrivals import NewArrival
 
 
 class SmtpHandler:
@@ -280,3 +288,25 @@ def test_following_prints_letters_as_they_come(letters, capsys, tmp_path) -> Non
     )
     out = capsys.readouterr().out
     assert out.index("first") < out.index("second")
+
+
+def test_earlier_mails_are_waited_for_and_not_later_ones(tmp_path) -> None:
+    url = migrated(tmp_path / "pbmserv.sqlite3")
+    with closing(Database(url)) as game, closing(Database(mail_url(url))) as mail:
+
+        def arrive() -> int:
+            new = NewArrival.without_mail("form", b"", "pages", datetime.now(UTC))
+            with mail.writing.begin() as connection:
+                return arrivals.add(connection, new)
+
+        earlier = [arrive()]
+        with game.writing.begin() as connection:
+            clocks.beat(connection, datetime.now(UTC))
+
+        def pause() -> None:
+            arrive()
+            with mail.writing.begin() as connection:
+                arrivals.remove(connection, [earlier.pop()])
+
+        wait_until_settled(mail, game, "bob@localhost", pause)
+        assert not earlier

@@ -28,7 +28,7 @@ from pbmserv.service.limits.text_quota import MEASURE_EVERY
 from pbmserv.service.operators import health as looks
 from pbmserv.store.core import writer
 from pbmserv.store.operators import health as rows
-from pbmserv.store.tables import boards
+from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.mail import inbox, outbox
 
 ALICE = "alice@players.example"

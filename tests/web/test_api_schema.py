@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from indoors import PASSWORD, Indoors, address_of, indoors
 from sqlalchemy import func, select
 
-from pbmserv.store.tables import metadata
+from pbmserv.store.tables.columns import metadata
 
 pytestmark = pytest.mark.slow
 

@@ -35,7 +35,7 @@ from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages.ports import bind
 from pbmserv.store import audit
 from pbmserv.store.boards.game_pauses import Stop
-from pbmserv.store.tables import metadata
+from pbmserv.store.tables.columns import metadata
 from pbmserv.store.tables.mail import LetterState
 from pbmserv.web.operators import attempts
 from pbmserv.web.operators.attempts import MOST_WAITING, Attempts

@@ -29,7 +29,7 @@ def away(context: CommandContext, command: Away) -> Answer:
     The first and the last day count. A second ``away`` moves the end of the absence; a second one
     from a later day replaces the planned one.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     tz = zone(player.tz)
     today = localtime.local_date(context.now, tz)
     line = f"away {player.userid} PASSWORD "
@@ -138,7 +138,8 @@ def no_longer_away(context: CommandContext, player: Player, since: datetime) -> 
 def back(context: CommandContext, command: Back) -> Answer:
     """``back userid password``: end an absence now, or cancel a planned one; a player who has
     signed off plays again."""
-    player = context.identify(command.who) if command.who is not None else context.speaker(None)
+    credentials = command.credentials
+    player = context.speaker(None) if credentials is None else context.identify(credentials)
     if not player.active:
         return _come_back(context, player)
     context.current.player = player

@@ -33,14 +33,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def sign_off(context: CommandContext, command: SignOff) -> Answer:
     """``signoff userid password``: ask by letter whether it is meant."""
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     preferences.forget_notice(context.connection, player.id, _STAYS)
     return Answer((), (_question(context, player, player.address, "signoff-asked"),))
 
 
 def delete(context: CommandContext, command: Delete) -> Answer:
     """``delete userid password``: ask by letter; players who have signed off may use it, too."""
-    player, home = player_and_home(context, command.who)
+    player, home = player_and_home(context, command.credentials)
     preferences.forget_notice(context.connection, player.id, _STAYS)
     return Answer((), (_question(context, player, home, "delete-asked"),))
 

@@ -30,8 +30,8 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
     Even a reply needs the password or a verified sender, since a forwarded letter must not be
     enough to take over an account. Each present address is told, and can stop the change.
     """
-    player = context.speaker(command.who)
-    if command.who is None and context.verified_as(player.userid) is None:
+    player = context.speaker(command.credentials)
+    if command.credentials is None and context.verified_as(player.userid) is None:
         example = "change address USERID PASSWORD NEWADDRESS"
         raise Refused("address-needs-password", example=example)
     wanted = list(dict.fromkeys(address.lower() for address in command.addresses))

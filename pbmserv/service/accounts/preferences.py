@@ -248,7 +248,7 @@ _WRITTEN = (
 
 def prefs(context: CommandContext, command: Prefs) -> Answer:
     """``prefs userid password name=value…``: change all of them or none; without any, show them."""
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     wishes = _Wishes(context, player)
     for name, value in command.settings:
         read = _NAMES.get(name.lower())

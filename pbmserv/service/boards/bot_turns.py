@@ -19,7 +19,7 @@ from pbmserv.store import bots as rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.tables import PlayerState
+from pbmserv.store.tables.accounts import PlayerState
 
 MOST = 20
 """Most running boards of one player with each bot."""

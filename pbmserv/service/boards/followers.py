@@ -27,9 +27,9 @@ MOST_FOLLOWERS = 100
 
 def follow(context: CommandContext, command: Follow) -> Answer:
     """``subscribe``, ``notify`` and ``unsubscribe``."""
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     number = command.board
-    if number is None and command.who is None and context.reply_address is not None:
+    if number is None and command.credentials is None and context.reply_address is not None:
         number = _bound_board(context.reply_address)
     if number is None:
         if command.what == "off":
@@ -80,9 +80,9 @@ def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -
         Refused: it may be a move.
     """
     match line.meaning:
-        case command_types.ReplyMove() | command_types.Yes() | MakeMove(who=None):
+        case command_types.ReplyMove() | command_types.Yes() | MakeMove(credentials=None):
             raise Refused("only-watching", part=line.echo, example="unsubscribe")
-        case ShowAs(who=None, boards=()):
+        case ShowAs(credentials=None, boards=()):
             return showing.show(context, Show(None, (BoardRef(reply_address.about),)))
     return None
 

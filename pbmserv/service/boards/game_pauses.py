@@ -25,7 +25,7 @@ from pbmserv.store.boards import game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.delivery.outbox import NewLetter
-from pbmserv.store.tables.boards import PauseKind
+from pbmserv.store.tables.downtime import PauseKind
 
 MOST_STOPS = 2
 """Processes that may end in the rules of a game before the game is stopped."""

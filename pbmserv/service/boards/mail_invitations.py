@@ -113,8 +113,8 @@ def _refuse_no_address(context: CommandContext, address: str) -> None:
 
 def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
     """Return the inviter, and the name for the friend."""
-    if command.who is not None:
-        sender = context.authenticate(command.who)
+    if command.credentials is not None:
+        sender = context.authenticate(command.credentials)
         others = [userid for userid in command.userids if userid != sender.userid]
     else:
         sender = _proven(context, command)

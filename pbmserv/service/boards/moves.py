@@ -19,9 +19,10 @@ from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.service.boards import bot_turns, challenges, far_labels
 from pbmserv.service.boards.board_ends import decline
+from pbmserv.service.boards.finished_boards import board_over, refuse_finished
 from pbmserv.service.boards.first_draws import refuse_before_draw
 from pbmserv.service.boards.mover import Mover, mover_at
-from pbmserv.service.boards.plies import log_ply, over, play_move, refuse_finished
+from pbmserv.service.boards.plies import log_ply, play_move
 from pbmserv.service.boards.talked_moves import refuse_retracted_move, talked_move
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -36,11 +37,11 @@ _NUMBER = re.compile(r"#\s*(\d{1,6})\s*$")
 
 def make_move(context: CommandContext, command: MakeMove) -> Answer:
     """``game move board userid password move[#n]``, or ``move …`` in a reply."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     mover = mover_at(context, board, sitter)
     refuse_before_draw(mover)
-    not_late(context, mover, command.number, [command.text])
+    refuse_late_move(context, mover, command.number, [command.text])
     move = read_move(mover, command.text)
     return _play_or_ask(context, mover, move, words_for_others(context), command.text)
 
@@ -56,7 +57,7 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         return _thanks(context, board, sitter, command)
     mover = mover_at(context, board, sitter)
     lines, number = _numbered(command.lines)
-    not_late(context, mover, number, lines)
+    refuse_late_move(context, mover, number, lines)
     written = without_goodbye("\n".join((lines[0], command.after[0])))
     is_asked = sitter.accepted_at is None
     if is_asked and not context.submission.may_be_answered:  # a machine may have written it
@@ -87,7 +88,7 @@ def _play_or_ask(
     context: CommandContext, mover: Mover, move: Move, words: Said, typed: str
 ) -> Answer:
     """Play a move, or ask first whether its player means it; see `far_labels`."""
-    question = far_labels.question(context, mover, move, typed, with_words=bool(words))
+    question = far_labels.ask_about_far_cells(context, mover, move, typed, with_words=bool(words))
     return question or play_move(context, mover, move, words, typed)
 
 
@@ -149,7 +150,7 @@ def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: R
     written = "\n".join((command.lines[0], command.after[0]))
     if board.status == BoardStatus.FINISHED and is_kind(context, written):
         return say(board, sitter, pass_on(context, written))
-    raise over(context, board)
+    raise board_over(context, board)
 
 
 def is_kind(context: CommandContext, words: str) -> bool:
@@ -202,7 +203,7 @@ def resign(context: CommandContext, command: Resign) -> Answer:
     instead and counts for nothing. Boards of an event are lost from the beginning on. In a race
     that others have accepted, they go on.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     position = context.position(board)
     others = [other for other in board.sitters if other is not sitter]
@@ -218,7 +219,7 @@ def resign(context: CommandContext, command: Resign) -> Answer:
 
 def chat(context: CommandContext, command: Chat) -> Answer:
     """Send words to the others at a board, without a move."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     return say(board, sitter, words_for_others(context))
 
 
@@ -251,7 +252,7 @@ def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
     return (lines[0][: match.start()].rstrip(), *lines[1:]), int(match[1])
 
 
-def not_late(
+def refuse_late_move(
     context: CommandContext, mover: Mover, number: int | None, lines: Sequence[str]
 ) -> None:
     """Refuse a move that was meant for another turn; free moves are never late.
@@ -329,9 +330,9 @@ def reject(context: CommandContext, command: Reject) -> Answer:
 
 def _drop_out(context: CommandContext, command: Reject) -> Answer:
     """Reject a challenge; the others of a race go on."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     if board.status == BoardStatus.PROPOSED and board.seats > 1 and context.position(board).apart:
-        return resign(context, Resign(command.game, command.board, command.who))
+        return resign(context, Resign(command.game, command.board, command.credentials))
     assert sitter.seat < board.seats
     return challenges.reject(context, command)
 
@@ -341,7 +342,7 @@ def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
     below, number = command.below, command.board
     if below is None:
         return None
-    board, sitter = context.seat_at(number, command.game, command.who)
+    board, sitter = context.seat_at(number, command.game, command.credentials)
     waits = board.status == BoardStatus.PROPOSED and sitter.accepted_at is None
     if not (waits and holds_move(context, below, number)):
         return None
@@ -352,7 +353,7 @@ def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
 
 def _as_move(context: CommandContext, command: Accept | Reject, word: str) -> Answer | None:
     """Play this word as a move; return `None` if it is no move now."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     if board.status != BoardStatus.ACTIVE:
         return None
     mover = mover_at(context, board, sitter)

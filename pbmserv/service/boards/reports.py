@@ -23,7 +23,7 @@ from pbmserv.store import bots as rows
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.bots import ReportRequest
-from pbmserv.store.tables import PlayerState
+from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
 
@@ -44,7 +44,7 @@ def report(context: CommandContext, command: Report) -> Answer:
     game = position.game
     if not coached(game):
         raise Refused("no-report", part=game.info.title, example=example)
-    sitter = own_sitter(context, board, command.who)
+    sitter = own_sitter(context, board, command.credentials)
     seat = None if sitter is None else sitter.seat
     to_act = game.to_act(position.state)
     if board.status != BoardStatus.FINISHED and not (

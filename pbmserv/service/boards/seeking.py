@@ -10,8 +10,8 @@ from pbmserv.engine.chance import search_pledge
 from pbmserv.engine.clocks import USUAL
 from pbmserv.errors import Refused
 from pbmserv.service.boards.first_draws import mark_of_mail, mix
+from pbmserv.service.boards.new_boards import Proposal, make_board
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.proposals import Proposal, make_board
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, refuse_closed_game
@@ -29,7 +29,7 @@ def seek(context: CommandContext, command: Seek) -> Answer:
 
     If others seek the same, the board begins at once; otherwise the seek waits.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     game = known_game(context, command.game)
     key = game.info.key
     challenges.lock_seeks(context.connection)

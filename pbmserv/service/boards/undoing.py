@@ -5,7 +5,8 @@ from __future__ import annotations
 from pbmserv.commands.table.playing import Undo
 from pbmserv.engine.position import Position
 from pbmserv.errors import Illegal, Refused
-from pbmserv.service.boards.plies import log_ply, refuse_finished_unless_practice
+from pbmserv.service.boards.finished_boards import refuse_finished_unless_practice
+from pbmserv.service.boards.plies import log_ply
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.core.words_for_others import words_for_others
@@ -23,7 +24,7 @@ def undo(context: CommandContext, command: Undo) -> Answer:
     Raises:
         Refused: the move cannot be taken back.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     position = refuse_finished_unless_practice(context, board)
     try:
         before = position.undoable(sitter.seat)

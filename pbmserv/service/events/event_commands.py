@@ -33,7 +33,7 @@ def event_by_number(context: CommandContext, command: EventByNumber) -> Answer:
     Raises:
         Refused: the words are not understood, or the player may not do that.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     verb, *words = command.words
     handle = _VERBS.get(verb.lower())
     if handle is None:

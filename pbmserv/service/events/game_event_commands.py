@@ -30,7 +30,7 @@ def event_by_game(context: CommandContext, command: EventByGame) -> Answer:
     Raises:
         Refused: the words are not understood, or the player may not enter.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     words = [word.lower() for word in command.words]
     kind = SERVERS[command.kind]
     once = words[-1:] == ["once"] and kind.recurs

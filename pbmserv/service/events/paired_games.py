@@ -10,8 +10,8 @@ from pbmserv.engine.record import FORFEIT
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.service.boards import plies
 from pbmserv.service.boards.lateness import late_seats
+from pbmserv.service.boards.new_boards import Proposal, make_board
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.proposals import Proposal, make_board
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification

@@ -21,7 +21,7 @@ def chat(context: CommandContext, command: TeamChat) -> Answer:
     Raises:
         Refused: there are no words, or nobody to read them.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     return _said_to_team(context, player, own_team(context, player))
 
 

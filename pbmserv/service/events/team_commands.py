@@ -29,7 +29,7 @@ def one_team(context: CommandContext, command: OneTeam) -> Answer:
     Raises:
         Refused: the words are not understood, or the player may not do that.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     if not command.words:
         return _show_own(context, player)
     verb, *words = command.words

@@ -10,8 +10,8 @@ from pbmserv.commands.table.ladder import ChallengeOnLadder, JoinLadder, LeaveLa
 from pbmserv.engine.clocks import EVENT_CLOCK
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
+from pbmserv.service.boards.new_boards import Proposal, make_board
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.proposals import Proposal, make_board
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, refuse_closed_game, unknown_player
@@ -32,7 +32,7 @@ def show(context: CommandContext, command: ShowLadder) -> Answer:
     games = [game for game in context.services.registry if has_ladder(game)]
     if command.game:
         games = [_game_with_ladder(context, command.game)]
-    you = {player.id for player in context.writers(command.who)}
+    you = {player.id for player in context.writers(command.credentials)}
     parts = [
         Part("ladder", table_words(context, game, you) | {"event": "shown"})
         for game in games
@@ -49,7 +49,7 @@ def join(context: CommandContext, command: JoinLadder) -> Answer:
     Raises:
         Refused: the player is in the ladder already, perhaps under another name.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     game = _game_with_ladder(context, command.game or _only_game(context, "ladder join"))
     refuse_closed_game(context, game)
     key = game.info.key
@@ -85,7 +85,7 @@ def leave(context: CommandContext, command: LeaveLadder) -> Answer:
     Raises:
         Refused: the player is not in the ladder.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     game, ladder, _ = _own_ladder(context, player, command.game, "ladder leave")
     running = _challenges_of(context, ladder, player.id)
     ladder_places.leave(context.connection, ladder.id, player.id, "left", context.now)
@@ -103,7 +103,7 @@ def challenge(context: CommandContext, command: ChallengeOnLadder) -> Answer:
         Refused: the player may not challenge anybody now, or not this player. Then the example
             names the best player who can be challenged.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     named_game, name = _game_and_name(context, command)
     game, ladder, mine = _own_ladder(context, player, named_game, "ladder challenge")
     refuse_closed_game(context, game)

@@ -23,7 +23,8 @@ from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
 from pbmserv.store.delivery import letter_claims
 from pbmserv.store.operators import boards as operator_boards
-from pbmserv.store.tables.boards import RUNNING, BoardStatus, PauseKind
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
+from pbmserv.store.tables.downtime import PauseKind
 
 
 def end_board(context: CommandContext, by: Signature, number: int) -> Deed:

@@ -135,7 +135,7 @@ class KeptMailsView:
             for value in (
                 getattr(line.meaning, "password", None),
                 getattr(line.meaning, "new", None),
-                line.who.password if line.who else None,
+                line.credentials.password if line.credentials else None,
             ):
                 if isinstance(value, Secret) and value.text and value != VOUCHED:
                     secrets.add(value.text)

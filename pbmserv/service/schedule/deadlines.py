@@ -296,7 +296,7 @@ class _RunningClocks:
         why = _reason(sitter, clock, self._terms.total if forfeit.total else None)
         why["bank"] = self._terms.has_bank
         forfeited = _forfeit(self._context, self._board, sitter, position, why)
-        answer = queued_moves.go_on(self._context, forfeited)
+        answer = queued_moves.play_queued_moves(self._context, forfeited)
         return (
             *(Notification.sitter(sitter, part) for part in answer.parts),
             *answer.notifications,

@@ -58,7 +58,7 @@ def daily(context: CommandContext, command: Daily) -> Answer:
     Raises:
         Refused: the game has no box of the day, or the time is wrong.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     game = known_game(context, command.game)
     key = game.info.key
     if not races(game):

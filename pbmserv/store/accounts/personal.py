@@ -22,25 +22,15 @@ from sqlalchemy import (
 from pbmserv.store.accounts import blocks, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.shared_boxes.shared_boxes import SOLVED
-from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import addresses, invitations, notices, players
-from pbmserv.store.tables.boards import (
-    daily_readers,
-    followers,
-    plies,
-    rating_changes,
-    ratings,
-    scores,
-    seats,
-    seeks,
-    shared_boards,
-    shared_boxes,
-)
+from pbmserv.store.tables.boards import boards, followers, plies, seats, seeks
+from pbmserv.store.tables.boxes import daily_readers, shared_boards, shared_boxes
 from pbmserv.store.tables.columns import InstantText
 from pbmserv.store.tables.events import entries, event_bars, regulars
 from pbmserv.store.tables.ladders import ladder_places, ladders
 from pbmserv.store.tables.mail import bounces, inbox, outbox
 from pbmserv.store.tables.operators import audit
+from pbmserv.store.tables.ratings import rating_changes, ratings, scores
 from pbmserv.store.tables.teams import team_members, teams
 
 

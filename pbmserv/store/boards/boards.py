@@ -29,9 +29,8 @@ from pbmserv.store.boards import player_boards
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.shared_boxes import shared_boxes
-from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import RUNNING, BoardStatus, followers, plies, seats
+from pbmserv.store.tables.boards import RUNNING, BoardStatus, boards, followers, plies, seats
 
 
 @dataclass(frozen=True, slots=True)

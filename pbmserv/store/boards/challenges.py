@@ -16,9 +16,15 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, text, upda
 from pbmserv.engine.clocks import Terms
 from pbmserv.store.boards import player_boards
 from pbmserv.store.core.statements import columns_of
-from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import RUNNING, BoardStatus, seats, seeks, unconfirmed_boards
+from pbmserv.store.tables.boards import (
+    RUNNING,
+    BoardStatus,
+    boards,
+    seats,
+    seeks,
+    unconfirmed_boards,
+)
 
 
 def alone(connection: Connection, player_id: int) -> int:

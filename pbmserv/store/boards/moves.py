@@ -23,8 +23,7 @@ from pbmserv.store.boards import game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
 from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.tables import boards
-from pbmserv.store.tables.boards import plies, seats, submitted_moves
+from pbmserv.store.tables.boards import boards, plies, seats, submitted_moves
 
 _PLIES = Prepared(
     select(plies.c.number, plies.c.seat, plies.c.text, plies.c.free, plies.c.mark)

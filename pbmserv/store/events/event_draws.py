@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, and_, bindparam, func, select, update
 
 from pbmserv.engine.ratings import NEWCOMER
-from pbmserv.store.tables.boards import ratings
 from pbmserv.store.tables.events import entries, events
+from pbmserv.store.tables.ratings import ratings
 
 
 @dataclass(frozen=True, slots=True)

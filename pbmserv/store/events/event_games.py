@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
 from pbmserv.store.core.statements import columns_of
-from pbmserv.store.tables import boards
-from pbmserv.store.tables.boards import BoardStatus
+from pbmserv.store.tables.boards import BoardStatus, boards
 from pbmserv.store.tables.events import pairings
 
 

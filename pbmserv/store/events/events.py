@@ -12,7 +12,7 @@ from sqlalchemy import Connection, and_, bindparam, exists, func, or_, select, u
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.events.event_games import IS_ENDED
 from pbmserv.store.shared_boxes.event_boxes import all_finished
-from pbmserv.store.tables import boards
+from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.events import EventStatus, events, pairings
 
 BEFORE_START = (EventStatus.OPEN, EventStatus.CLOSED)

@@ -9,8 +9,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select, update
 
 from pbmserv.store.core.statements import claim_due, columns_of
-from pbmserv.store.tables import boards
-from pbmserv.store.tables.boards import BoardStatus
+from pbmserv.store.tables.boards import BoardStatus, boards
 from pbmserv.store.tables.ladders import ladder_games
 
 ENDED = (BoardStatus.FINISHED, BoardStatus.DECLINED)

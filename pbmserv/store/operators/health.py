@@ -31,9 +31,9 @@ from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals, mail_stores, settled_arrivals
 from pbmserv.store.delivery import inbox as inbox_rows
 from pbmserv.store.delivery.arrivals import PROBE, PROBE_OCTETS
-from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import players
-from pbmserv.store.tables.boards import house_turns
+from pbmserv.store.tables.boards import boards
+from pbmserv.store.tables.bots import house_turns
 from pbmserv.store.tables.mail import LetterState, MailState, inbox, outbox
 
 _QUEUED = text("outbox.state = 'queued'")  # as the partial index has it

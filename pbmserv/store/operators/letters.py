@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, exists, func, not_, select, update
 
 from pbmserv.store.core.statements import columns_of
-from pbmserv.store.tables import boards
+from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.mail import UNSENT, LetterState, letter_bytes, outbox
 
 DROPPED = "dropped: "

@@ -23,16 +23,10 @@ from pbmserv.store.tables.accounts import (
     players,
     signups,
 )
-from pbmserv.store.tables.boards import (
-    RUNNING,
-    boards,
-    daily_readers,
-    followers,
-    scores,
-    seats,
-    seeks,
-)
+from pbmserv.store.tables.boards import RUNNING, boards, followers, seats, seeks
+from pbmserv.store.tables.boxes import daily_readers
 from pbmserv.store.tables.mail import inbox, outbox
+from pbmserv.store.tables.ratings import scores
 
 
 @dataclass(frozen=True, slots=True)

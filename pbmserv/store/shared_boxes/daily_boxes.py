@@ -16,7 +16,7 @@ from pbmserv.store.shared_boxes.shared_boxes import (
     box_of,
 )
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import daily_tries, shared_boards, shared_boxes
+from pbmserv.store.tables.boxes import daily_tries, shared_boards, shared_boxes
 
 MOST_DAYS = 400
 """Longest streak that is counted."""

@@ -18,7 +18,8 @@ from pbmserv.store.shared_boxes.shared_boxes import (
     is_unfinished,
 )
 from pbmserv.store.tables.accounts import players
-from pbmserv.store.tables.boards import boards, seats, shared_boards, shared_boxes
+from pbmserv.store.tables.boards import boards, seats
+from pbmserv.store.tables.boxes import shared_boards, shared_boxes
 
 
 @dataclass(frozen=True, slots=True)

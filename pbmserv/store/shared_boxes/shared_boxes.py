@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, exists, inser
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.shared_boxes.day_numbers import number_of
 from pbmserv.store.tables.accounts import players
-from pbmserv.store.tables.boards import shared_boards, shared_boxes
+from pbmserv.store.tables.boxes import shared_boards, shared_boxes
 
 PLAYED, SOLVED, WRONG, GIVEN_UP = -1, 0, 1, 2
 """Ranks of results: a game with dice or deals was played to its end, the box was solved, the last
