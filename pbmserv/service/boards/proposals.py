@@ -33,9 +33,9 @@ from pbmserv.service.core.secret_boxes import origin_of, refuse_spoiler
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards, challenges
+from pbmserv.store.boards import boards, challenges, unconfirmed_boards
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.boards.challenges import Unconfirmed
+from pbmserv.store.boards.unconfirmed_boards import Unconfirmed
 from pbmserv.store.tables.boards import BoardStatus
 
 OPEN_CHALLENGES = 10
@@ -190,7 +190,7 @@ def invite(
     if not (proven or invited):
         return wait_for_yes(context, sender, proposal, words.get("replay"))
     _not_too_many(context, sender, invited, proven=proven)
-    if not others and challenges.alone(context.connection, sender.id) >= ALONE:
+    if not others and challenges.count_alone(context.connection, sender.id) >= ALONE:
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
     accepted = {player.id for player in proposal.sitting} - {player.id for player in invited}
     rated = proposal.rated and bot_turns.rates(proposal.game, proposal.sitting)
@@ -236,7 +236,7 @@ def _at_once(context: CommandContext, player: Player, sender: Player) -> bool:
         return True
     if player.accept != "auto" or player.unreachable_since is not None:
         return False
-    return challenges.running_between(context.connection, sender.id, player.id) < TOWARDS_ONE
+    return challenges.count_running_between(context.connection, sender.id, player.id) < TOWARDS_ONE
 
 
 def _not_too_many(
@@ -247,11 +247,11 @@ def _not_too_many(
         return
     example = f"games {sender.userid}"
     connection = context.connection
-    if challenges.open_by(connection, sender.id, proven=proven) >= OPEN_CHALLENGES:
+    if challenges.count_open(connection, sender.id, proven=proven) >= OPEN_CHALLENGES:
         code = "many-challenges" if proven else "many-unproven"
         raise Refused(code, most=OPEN_CHALLENGES, example=example)
     for player in asked:
-        towards = challenges.open_towards(connection, sender.id, player.id, proven=proven)
+        towards = challenges.count_open_towards(connection, sender.id, player.id, proven=proven)
         if towards >= TOWARDS_ONE:
             raise Refused("many-towards-one", part=player.userid, most=TOWARDS_ONE, example=example)
 
@@ -294,7 +294,7 @@ def wait_for_yes(
     source = context.actor.source
     if context.services.traffic.count_questions([sender.address], source):
         raise Refused("begin-often", part=sender.userid, example=f"{game.info.key} help")
-    number = challenges.add_unconfirmed(
+    number = unconfirmed_boards.add(
         context.connection,
         Unconfirmed(
             sender.id,
@@ -347,7 +347,7 @@ def begin_confirmed(context: CommandContext, reply_address: ReplyAddress) -> Ans
     answer = invite(context, player, proposal, words)
     number = answer.parts[0].board
     assert number is not None
-    challenges.confirmed(context.connection, reply_address.about, number)
+    unconfirmed_boards.note_created(context.connection, reply_address.about, number)
     return answer
 
 
@@ -361,14 +361,12 @@ def drop_unconfirmed(context: CommandContext, reply_address: ReplyAddress) -> An
     wanted = _wanted(context, reply_address, player)
     if wanted.board_id is not None:
         raise Refused("begun-already", part=str(wanted.board_id))
-    challenges.drop_unconfirmed(context.connection, reply_address.about)
+    unconfirmed_boards.drop(context.connection, reply_address.about)
     return Answer((Part("not-begun", {"title": known_game(context, wanted.game).info.title}),))
 
 
-def _wanted(
-    context: CommandContext, reply_address: ReplyAddress, player: Player
-) -> challenges.Unconfirmed:
-    proposed = challenges.lock_unconfirmed(context.connection, reply_address.about)
+def _wanted(context: CommandContext, reply_address: ReplyAddress, player: Player) -> Unconfirmed:
+    proposed = unconfirmed_boards.lock(context.connection, reply_address.about)
     late = proposed is not None and context.now > proposed.created_at + timedelta(
         days=ANSWERED_DAYS
     )

@@ -45,7 +45,7 @@ def record(connection: Connection, board_id: int, after: int = 0) -> list[Ply]:
     return [Ply(row[0], Seat(row[1]), row[2], row[3], row[4] or "") for row in rows]
 
 
-def log(
+def add(
     connection: Connection,
     board_id: int,
     added: Iterable[Ply],
@@ -79,7 +79,7 @@ def append(
     times: Times,
 ) -> None:
     """Add a move and count it; *times* are the clocks after it."""
-    log(connection, board_id, (ply,), mail_id, now)
+    add(connection, board_id, (ply,), mail_id, now)
     _PLAYED.run(
         connection,
         {
