@@ -54,7 +54,7 @@ def finished_of(
 ) -> list[FinishedBoard] | None:
     """Return finished boards of a player or, for "", of all that may be seen, newest first.
 
-    See `PublicPages.finished`.
+    See `PublicPages.finished_boards`.
     """
     connection = context.connection
     ended = histories.ended_at(connection, before) if before else None
