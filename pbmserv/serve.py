@@ -18,7 +18,7 @@ from pbmserv.mail.key_ring import mailbox_secret
 from pbmserv.monitoring import service_manager
 from pbmserv.net import listening
 from pbmserv.outbound.dkim_keys import load_key
-from pbmserv.stages import preflight
+from pbmserv.stages import messages, preflight
 from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import shares
 from pbmserv.stages.greeting import greeting
@@ -103,6 +103,7 @@ def _open(settings: Settings) -> tuple[Base, str]:
     try:
         with base.game.writing.begin() as connection:
             health.write_probe(connection, base.clock.now())
+        messages.build_readers()
         return base, mailbox_secret(base.mail_domain.ring)
     finally:
         base.disconnect()

@@ -28,7 +28,7 @@ from pbmserv.stages.arrivals import Arrivals
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.lanes import Lanes
 from pbmserv.stages.tasks import MOST_DEATHS, Check, Task, Tasks
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import OF_PAGES
 from pbmserv.store.delivery.settled_arrivals import Gone

@@ -38,7 +38,7 @@ from pbmserv.stages.questions import Answering, Asking, tell_play
 from pbmserv.stages.rings import Ring
 from pbmserv.stages.state import own_numbers
 from pbmserv.store.boards.game_pauses import Stop
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
 

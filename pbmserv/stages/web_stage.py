@@ -12,7 +12,7 @@ from pbmserv.stages.places import first_place
 from pbmserv.stages.play_of_pages import PagesDoor, PlayOfPages
 from pbmserv.stages.state import started, states
 from pbmserv.stages.status_lines import reports_line, running, waiting
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.delivery import reported_sources
 from pbmserv.store.operators import health
 

@@ -24,7 +24,7 @@ from pbmserv.engine.proof import move_hash
 from pbmserv.letters import compose
 from pbmserv.service.operators import boards as operators
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.store.boards import challenges
+from pbmserv.store.boards import seeks as stored_seeks
 from pbmserv.store.tables.boards import boards, plies, seeks
 from pbmserv.verifying.mailboxes import mails_of
 
@@ -409,12 +409,12 @@ def test_a_server_that_draws_other_sides_after_the_mail_is_noticed(
 ) -> None:
     """It would have to take another seed than the letter to anna has pledged."""
     with indoors(tmp_path) as world:
-        own = challenges.seeks_like
+        own = stored_seeks.like
 
-        def reseeded(*values: object) -> list[challenges.Seek]:
+        def reseeded(*values: object) -> list[stored_seeks.Seek]:
             return [replace(seek, seed=b"another".ljust(32)) for seek in own(*values)]  # type: ignore[arg-type]
 
-        monkeypatch.setattr(challenges, "seeks_like", reseeded)
+        monkeypatch.setattr(stored_seeks, "like", reseeded)
         game = seeking(world, SEEK)
         game.play(("b2", "c3"))
         text = proven(game, "anna")

@@ -21,7 +21,7 @@ from pbmserv.service.boards.plies import refuse_large_state
 from pbmserv.service.handlers import HANDLERS
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.boards.moves import LEAST_OCTETS, Positions
+from pbmserv.store.boards.positions import LEAST_OCTETS, Positions
 
 
 def row(connection: Connection, board: int) -> BoardRow:

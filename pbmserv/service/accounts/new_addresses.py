@@ -14,8 +14,9 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store.accounts import address_changes, players, preferences
 from pbmserv.store.accounts.address_changes import AddressChange
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, player_boards
 from pbmserv.store.delivery import bounces, inbox
+from pbmserv.store.tables.boards import RUNNING
 
 UNCONFIRMED_DAYS = 7
 """Days for which a signup or a new address can be confirmed."""
@@ -95,7 +96,7 @@ def keep_address(context: CommandContext, reply_address: ReplyAddress) -> Answer
 def boards_again(context: CommandContext, player: Player) -> tuple[Notification, ...]:
     """Return letters with the running boards, for a player whose earlier letters are revoked."""
     notifications = []
-    numbers = boards.of_player(context.connection, player.id, ("proposed", "active"), None, BOARDS)
+    numbers = player_boards.of_player(context.connection, player.id, RUNNING, most=BOARDS)
     for number in sorted(numbers):
         board = boards.load(context.connection, number)
         sitter = board.sitter_of(player.id) if board is not None else None

@@ -18,7 +18,7 @@ from pbmserv.service.time import localtime
 from pbmserv.store import clocks
 from pbmserv.store.accounts import blocks, persons, players, preferences
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import challenges
+from pbmserv.store.boards import seeks
 from pbmserv.store.delivery import unsent_letters
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -288,7 +288,7 @@ def as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mappi
         "blocked": _blocked(context, player),
         "seeks": [
             " ".join((seek.game, str(seek.seats), *seek.options))
-            for seek in challenges.seeks_of(context.connection, player.id)
+            for seek in seeks.of_player(context.connection, player.id)
         ],
         "away": _away(context, player),
     }

@@ -33,7 +33,7 @@ from pbmserv.service.core.services import Services
 from pbmserv.service.time.timekeeping import bank_words
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.boards.moves import Before
+from pbmserv.store.boards.positions import Before
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import RUNNING, BoardStatus

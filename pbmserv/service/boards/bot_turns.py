@@ -73,7 +73,7 @@ def refuse_too_many_bot_boards(
     for opponent in others:
         if (
             is_bot(opponent)
-            and challenges.running_between(context.connection, sender.id, opponent.id) >= MOST
+            and challenges.count_running_between(context.connection, sender.id, opponent.id) >= MOST
         ):
             example = f"games {sender.userid}"
             raise Refused("many-with-house", part=opponent.userid, most=MOST, example=example)

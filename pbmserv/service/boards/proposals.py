@@ -50,7 +50,7 @@ def propose(
         return ask_to_confirm(context, sender, proposal, words.get("replay"))
     if others:
         _refuse_too_many_challenges(context, sender, invited, proven=proven)
-    elif challenges.alone(context.connection, sender.id) >= ALONE:
+    elif challenges.count_alone(context.connection, sender.id) >= ALONE:
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
     accepted = {player.id for player in proposal.sitting} - {player.id for player in invited}
     rated = proposal.rated and bot_turns.rates(proposal.game, proposal.sitting)
@@ -109,7 +109,7 @@ def _begins_at_once(context: CommandContext, player: Player, sender: Player) -> 
         return True
     if player.accept != "auto" or player.unreachable_since is not None:
         return False
-    return challenges.running_between(context.connection, sender.id, player.id) < TOWARDS_ONE
+    return challenges.count_running_between(context.connection, sender.id, player.id) < TOWARDS_ONE
 
 
 def _refuse_too_many_challenges(
@@ -120,11 +120,11 @@ def _refuse_too_many_challenges(
         return
     example = f"games {sender.userid}"
     connection = context.connection
-    if challenges.open_by(connection, sender.id, proven=proven) >= OPEN_CHALLENGES:
+    if challenges.count_open(connection, sender.id, proven=proven) >= OPEN_CHALLENGES:
         code = "many-challenges" if proven else "many-unproven"
         raise Refused(code, most=OPEN_CHALLENGES, example=example)
     for player in asked:
-        towards = challenges.open_towards(connection, sender.id, player.id, proven=proven)
+        towards = challenges.count_open_towards(connection, sender.id, player.id, proven=proven)
         if towards >= TOWARDS_ONE:
             raise Refused("many-towards-one", part=player.userid, most=TOWARDS_ONE, example=example)
 

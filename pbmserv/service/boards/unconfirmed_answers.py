@@ -19,7 +19,8 @@ from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.secret_boxes import origin_of, refuse_spoiler
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import challenges
+from pbmserv.store.boards import unconfirmed_boards
+from pbmserv.store.boards.unconfirmed_boards import Unconfirmed
 
 
 def begin_confirmed(context: CommandContext, reply_address: ReplyAddress) -> Answer:
@@ -49,7 +50,7 @@ def begin_confirmed(context: CommandContext, reply_address: ReplyAddress) -> Ans
     answer = propose(context, player, proposal, words)
     number = answer.parts[0].board
     assert number is not None
-    challenges.confirmed(context.connection, reply_address.about, number)
+    unconfirmed_boards.note_created(context.connection, reply_address.about, number)
     return answer
 
 
@@ -63,14 +64,12 @@ def drop_unconfirmed(context: CommandContext, reply_address: ReplyAddress) -> An
     wanted = _wanted(context, reply_address, player)
     if wanted.board_id is not None:
         raise Refused("begun-already", part=str(wanted.board_id))
-    challenges.drop_unconfirmed(context.connection, reply_address.about)
+    unconfirmed_boards.drop(context.connection, reply_address.about)
     return Answer((Part("not-begun", {"title": known_game(context, wanted.game).info.title}),))
 
 
-def _wanted(
-    context: CommandContext, reply_address: ReplyAddress, player: Player
-) -> challenges.Unconfirmed:
-    proposed = challenges.lock_unconfirmed(context.connection, reply_address.about)
+def _wanted(context: CommandContext, reply_address: ReplyAddress, player: Player) -> Unconfirmed:
+    proposed = unconfirmed_boards.lock(context.connection, reply_address.about)
     late = proposed is not None and context.now > proposed.created_at + timedelta(
         days=ANSWERED_DAYS
     )

@@ -13,8 +13,8 @@ from pbmserv.service.boards.new_boards import Proposal
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import challenges
-from pbmserv.store.boards.challenges import Unconfirmed
+from pbmserv.store.boards import unconfirmed_boards
+from pbmserv.store.boards.unconfirmed_boards import Unconfirmed
 
 ANSWERED_DAYS = 7
 """Days for which the question whether to begin a board can be answered."""
@@ -33,7 +33,7 @@ def ask_to_confirm(
     source = context.actor.source
     if context.services.traffic.count_questions([sender.address], source):
         raise Refused("begin-often", part=sender.userid, example=f"{game.info.key} help")
-    number = challenges.add_unconfirmed(
+    number = unconfirmed_boards.add(
         context.connection,
         Unconfirmed(
             sender.id,

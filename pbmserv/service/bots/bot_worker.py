@@ -27,7 +27,7 @@ from pbmserv.service.bots.bot_moves import Moves, Thought
 from pbmserv.service.rounds import Rounds
 from pbmserv.store import bots as rows
 from pbmserv.store.boards import boards
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.bots import ReportRequest
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE

@@ -203,7 +203,7 @@ def _replay(context: CommandContext, number: int, texts: Sequence[str]) -> None:
         positions.append(after)
     if texts:
         before = [position.ply for position in positions[1:-1] if position.ply is not None]
-        moves.log(context.connection, number, before, context.mail_id, context.now)
+        moves.add(context.connection, number, before, context.mail_id, context.now)
         context.effects.plies.extend((number, ply.number) for ply in before)
         log_ply(context, board, sitter, positions[-1], UNSAID)
 

@@ -119,7 +119,7 @@ unconfirmed_boards = Table(
     Column("board_id", Key, nullable=True),
 )
 """Boards that somebody asked for in a player's name without proof, see
-`store.boards.challenges.Unconfirmed`."""
+`store.boards.unconfirmed_boards.Unconfirmed`."""
 
 seeks = Table(
     "seeks",

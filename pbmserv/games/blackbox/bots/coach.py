@@ -22,7 +22,7 @@ from pbmserv.games.blackbox.bots.knowledge import (
     information_of,
 )
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.rays import HIT, kind_of, trace
+from pbmserv.games.blackbox.rays import exit_of, kind_of, trace
 from pbmserv.games.blackbox.state import State
 
 SLIP = 0.2
@@ -239,7 +239,7 @@ def _row(
         event.what,
         board.ports[event.port],
         kind_of(event.port, out),
-        "" if out in (HIT, event.port) else board.ports[out],
+        exit_of(board, event.port, out),
         before.total,
         after.total,
         information_of(before, after, event.port, out),
