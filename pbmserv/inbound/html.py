@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 from pbmserv.inbound.text import clean
@@ -133,15 +132,16 @@ def read_html(markup: str) -> Html | None:
 
 def _render(octets: bytes) -> Html | None:
     # Imported here because few mails need them, and both load slowly.
-    lxml = import_module("lxml.html")
-    engine = import_module("inscriptis.html_engine")
-    profiles = import_module("inscriptis.css_profiles")
-    config = import_module("inscriptis.model.config")
+    from inscriptis.css_profiles import STRICT_CSS_PROFILE
+    from inscriptis.html_engine import Inscriptis
+    from inscriptis.model.config import ParserConfig
+    from lxml.etree import ParserError
+    from lxml.html import HTMLParser, document_fromstring
 
-    parser = lxml.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    parser = HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     try:
-        tree = lxml.document_fromstring(octets, parser=parser)
-    except import_module("lxml.etree").ParserError:
+        tree = document_fromstring(octets, parser=parser)
+    except ParserError:
         return Html()  # the mail holds only comments and the like
     elements = [element for element in tree.iter() if isinstance(element.tag, str)]
     if len(elements) > _ELEMENT_LIMIT:
@@ -151,8 +151,7 @@ def _render(octets: bytes) -> Html | None:
         left_out = _simplify(element) or left_out
     if sum(1 for _ in tree.iter()) > _ELEMENT_LIMIT:  # empty lines have elements of their own now
         return None
-    strict = config.ParserConfig(css=profiles.STRICT_CSS_PROFILE)
-    text = str(engine.Inscriptis(tree, strict).get_text())
+    text = str(Inscriptis(tree, ParserConfig(css=STRICT_CSS_PROFILE)).get_text())
     # The parser stops at some depth. The rest of the mail must not look like an empty one.
     if not text.strip() and parser.error_log.filter_from_fatals():
         return None

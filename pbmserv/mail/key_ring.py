@@ -73,7 +73,7 @@ class KeyRing:
                 body.append(rest & 0x7F | 0x80)
                 rest >>= 7
             body.append(rest)
-        packed = body + _mac(key, body)
+        packed = body + mac_of(key, body)
         bits = 8 * len(packed)
         spare = -bits % 10
         spelled = int.from_bytes(packed) << spare
@@ -170,7 +170,7 @@ def _read(keys: tuple[tuple[int, bytes], ...], token: str) -> ReplyAddress | Non
     packed = (spelled >> spare).to_bytes(len(token) * 5 // 8, "big")
     body, mac = packed[:-MAC_BYTES], packed[-MAC_BYTES:]
     key = dict(keys).get(body[0]) if len(body) >= 6 else None
-    if key is None or not hmac.compare_digest(mac, _mac(key, body)):
+    if key is None or not hmac.compare_digest(mac, mac_of(key, body)):
         return None
     numbers, value, shift = [], 0, 0
     for octet in body[2:]:  # LEB128
@@ -198,7 +198,7 @@ def _cipher(key: bytes, purpose: Purpose) -> hmac.HMAC:
     return hmac.new(own_key, digestmod="sha256")
 
 
-def _mac(key: bytes, body: bytes | bytearray) -> bytes:
+def mac_of(key: bytes, body: bytes | bytearray) -> bytes:
     """Return the signature of a token: HMAC-SHA-256, truncated."""
     return hmac.digest(key, b"reply-address\0" + body, "sha256")[:MAC_BYTES]
 

@@ -30,7 +30,7 @@ class Outbox:
         by: name of this sender, unique for its lifetime.
         database: for reading.
         writer: changes the outbox.
-        composer: makes letters from the record.
+        composer: makes letters from the record; others may use it, too.
         signer: adds DKIM signatures.
         clock: decides which letters are due.
         watch: tells the supervisor which letter is being made.
@@ -49,7 +49,7 @@ class Outbox:
         self._by = by
         self._database = database
         self._writer = writer
-        self._composer = composer
+        self.composer = composer
         self._signer = signer
         self._clock = clock
         self._watch = watch
@@ -81,10 +81,10 @@ class Outbox:
         kills = self._watch.killed_over()
         try:
             with self._database.snapshot() as connection:
-                boards = ShownBoards(connection, self._composer.positions)
+                boards = ShownBoards(connection, self.composer.positions)
                 for row in rows:
                     raws[row.id] = row.raw or self._rendered(boards, row, kills.get(row.id, 0))
-            self._composer.positions.remember(boards.newest)
+            self.composer.positions.remember(boards.newest)
             packed = {row.id: pack(raws[row.id]) for row in rows if row.raw is None}
             if packed:
                 self._writer.keep(packed)
@@ -96,21 +96,21 @@ class Outbox:
         if kills:
             _refuse_deadly(row, kills)
         with self._watch.doing(row.id):
-            raw = self._composer.bytes_of(boards, row)
+            raw = self.composer.bytes_of(boards, row)
             return self._signer.signed(raw) if self._signer.keys else raw
 
     def _outgoing(self, row: ClaimedLetter, raw: bytes) -> OutgoingLetter:
         # Each letter has its own bounce address, so nobody can forge a report about it or take it
         # for a report about another letter. Mails to it are never answered (RFC 3834, 3.3).
         bounce = ReplyAddress(Purpose.BOUNCE, about=row.id)
-        sender = self._composer.mail_domain.address_of(bounce)
+        sender = self.composer.mail_domain.address_of(bounce)
         return OutgoingLetter(row.id, row.message_id, sender, row.recipient, raw)
 
     def game_of(self, row: ClaimedLetter) -> str:
         """Return the key of the game of a letter's board, ``""`` if there is none."""
         if row.board_id is not None:
             with suppress(ServerFault, *UNAVAILABLE), self._database.snapshot() as connection:
-                return ShownBoards(connection, self._composer.positions).board(row.board_id).game
+                return ShownBoards(connection, self.composer.positions).board(row.board_id).game
         return ""
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:

@@ -58,7 +58,7 @@ def made_again(house: Indoors, letter: Posted) -> bytes:
     with house.server.database.reading.connect() as connection:
         queued = outbox.letter(connection, letter.id)
         assert queued is not None
-        composer = house.server.outbox._composer
+        composer = house.server.outbox.composer
         return composer.bytes_of(ShownBoards(connection, composer.positions), queued)
 
 

@@ -127,7 +127,7 @@ def test_a_swiss_is_paired_as_another_program_does() -> None:
     """The other program is py4swiss, whose matching is that of bbpPairings.
 
     Most rounds are paired the same. The others differ because it keeps the rules of 2025; see the
-    next tests and decision 0153.
+    next tests and docs/dependencies.md.
     """
     pytest.importorskip("py4swiss")  # it exists for one version of Python
     rng = random.Random(11)

@@ -13,7 +13,7 @@ from running import Running
 from seating import HIDINGS, seat_pairs
 from sqlalchemy import Connection
 
-from pbmserv.mail.key_ring import LONGEST_LOCAL, MAC_BYTES, KeyRing, _mac
+from pbmserv.mail.key_ring import LONGEST_LOCAL, MAC_BYTES, KeyRing, mac_of
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.reply_address import OF_PAGES, Purpose, ReplyAddress, password_mark
 from pbmserv.store.accounts import players
@@ -119,10 +119,10 @@ def test_a_token_tells_its_keys_to_nobody() -> None:
 
 def test_a_purpose_of_a_newer_version_is_no_address_of_ours() -> None:
     body = bytes((1, 99, 0, 0, 0, 0))
-    token = base64.b32encode(body + _mac(RING.keys[1], body)).decode().rstrip("=")
+    token = base64.b32encode(body + mac_of(RING.keys[1], body)).decode().rstrip("=")
     assert RING.read(token) is None
     for body in (bytes((1, 1, 0, 0, 0, 0, 0)), bytes((1, 1, 0, 0, 0, 0x80))):
-        token = base64.b32encode(body + _mac(RING.keys[1], body)).decode().rstrip("=")
+        token = base64.b32encode(body + mac_of(RING.keys[1], body)).decode().rstrip("=")
         assert RING.read(token) is None
 
 

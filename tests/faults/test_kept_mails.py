@@ -273,20 +273,18 @@ def test_the_operators_own_view(server: Running, monkeypatch: pytest.MonkeyPatch
     with failing_handler(monkeypatch, Help):
         assert server.send("alice@players.example", "help").startswith("250")
     stage = server.server.play_stage
-    first, second = (
-        KeptMails(stage.game, stage.parser.parse, stage.retry, stage.operators) for _ in range(2)
-    )
+    read = stage.parser.parse
+    first = KeptMails(stage.game, read, stage.retry, stage.operators)
     (kept_mail,) = first.list()
     assert kept_mail.subject == "help"
     assert kept_mail.error == "ZeroDivisionError: the inner workings"
-    read = second._read
 
     def slowly(envelope: Any) -> Any:
         post = read(envelope)
         assert "is carried out, " in first.retry(kept_mail.id, SIGNED)
         return post
 
-    monkeypatch.setattr(second, "_read", slowly)
+    second = KeptMails(stage.game, slowly, stage.retry, stage.operators)
     assert "Somebody else" in second.retry(kept_mail.id, SIGNED)
     assert first.retry(kept_mail.id, SIGNED) == f"There is no kept mail {kept_mail.id}."
     assert "only to an answer" in str(second.show(kept_mail.id))

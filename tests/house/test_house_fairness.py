@@ -158,10 +158,10 @@ def test_the_length_of_a_thought_tells_nothing(
     taking = [0.0]
     begins: list[float] = []
     acts: list[float] = []
-    worker = server.server.bot_worker
+    worker, moves = server.server.bot_worker, server.server.play_stage.bot_moves
     (letter,) = server.begin(ALICE, "blackbox challenge alice house")
     (letter,) = server.reply(letter, HIDING)
-    choose, act = Level.choose, worker._moves.act
+    choose, act = Level.choose, moves.act
 
     def slow(level: Level, view: View, rng: Rng) -> str:
         begins.append(clock[0])
@@ -178,8 +178,8 @@ def test_the_length_of_a_thought_tells_nothing(
     monkeypatch.setattr(bot_worker, "monotonic", lambda: clock[0])
     monkeypatch.setattr(Level, "choose", slow)
     monkeypatch.setattr(Rounds, "pause", pause)
-    monkeypatch.setattr(worker, "_tick_s", bot_worker.TICK_S)
-    monkeypatch.setattr(worker._moves, "act", noted)
+    monkeypatch.setattr(worker, "tick_s", bot_worker.TICK_S)
+    monkeypatch.setattr(moves, "act", noted)
     for taking[0] in (0.02, 0.3, 0.7):
         take(server, letter, letter.text.partition("Ports not used yet:")[2].split()[0])
         (letter,) = server.letters()

@@ -24,8 +24,8 @@ DEFAULTS = {"rate_confirmations": "5/day", "rate_resets": "3/day"}
 @pytest.fixture
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits like those in `rates`, which no setting changes, but smaller."""
-    monkeypatch.setattr(rates, "_STRANGERS_OF_NETWORK", "10/hour; 24/day")
-    monkeypatch.setattr(rates, "_STRANGERS_AT_DOMAIN", "20/hour")
+    monkeypatch.setattr(rates, "STRANGERS_OF_NETWORK", "10/hour; 24/day")
+    monkeypatch.setattr(rates, "STRANGERS_AT_DOMAIN", "20/hour")
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ OTHERS = [f"friend{n}" for n in range(8)]
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Indoors]:
-    monkeypatch.setattr(rates, "_REACHED", "20/hour; 150/day")  # as usual, but smaller
+    monkeypatch.setattr(rates, "REACHED", "20/hour; 150/day")  # as usual, but smaller
     with indoors(tmp_path, rate_refusals="20/hour; 40/day") as inside:
         inside.sign_up("alice", "bob", *OTHERS)
         yield inside

@@ -24,8 +24,8 @@ ALICE, VICTIM = address_of("alice"), "victim@v.example"
 @pytest.fixture(autouse=True)
 def _small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits like those in `rates`, which no setting changes, but smaller."""
-    monkeypatch.setattr(rates, "_STRANGERS_OF_NETWORK", "10/hour; 24/day")
-    monkeypatch.setattr(rates, "_KEPT_OF_NETWORK", "10/hour; 24/day")
+    monkeypatch.setattr(rates, "STRANGERS_OF_NETWORK", "10/hour; 24/day")
+    monkeypatch.setattr(rates, "KEPT_OF_NETWORK", "10/hour; 24/day")
 
 
 @pytest.fixture

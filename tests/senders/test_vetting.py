@@ -11,6 +11,7 @@ from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from dns_zone import Zone
 from headers import one_line
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
@@ -45,9 +46,9 @@ class Runs:
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
     counter = Runs()
-    verify, prepare = Passwords._verify, Passwords.prepare
+    verify, prepare = PasswordHasher.verify, Passwords.prepare
 
-    def verified(self: Passwords, password_hash: str, password: str) -> bool:
+    def verified(self: PasswordHasher, password_hash: str, password: str) -> bool:
         counter.threads.append(threading.current_thread().name)
         return verify(self, password_hash, password)
 
@@ -55,7 +56,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
         counter.threads.append(threading.current_thread().name)
         prepare(self, userid, password)
 
-    monkeypatch.setattr(Passwords, "_verify", verified)
+    monkeypatch.setattr(PasswordHasher, "verify", verified)
     monkeypatch.setattr(Passwords, "prepare", prepared)
     return counter
 
@@ -271,15 +272,15 @@ def test_mails_of_one_neighbour_wait_for_each_other(
 ) -> None:
     """A guesser keeps one thread busy; a player's password is checked on the other."""
     gate, inside = threading.Event(), threading.Semaphore(0)
-    before = Passwords._verify
+    before = PasswordHasher.verify
 
-    def slow(self: Passwords, password_hash: str, password: str) -> bool:
+    def slow(self: PasswordHasher, password_hash: str, password: str) -> bool:
         if password.startswith("wrong"):
             inside.release()
             assert gate.wait(60)
         return before(self, password_hash, password)
 
-    monkeypatch.setattr(Passwords, "_verify", slow)
+    monkeypatch.setattr(PasswordHasher, "verify", slow)
     stage, to = server.server.play_stage, server.server.mail_domain.address
 
     def looked(sender: str, subject: str, peer: str) -> Future[frozenset[Credentials]]:

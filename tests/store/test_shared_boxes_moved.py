@@ -34,7 +34,7 @@ def _before() -> str:
 def _go_back(database: Database) -> None:
     """Migrate a database to the revision before shared boxes."""
     with schema.migrating(database) as connection:
-        command.downgrade(schema._config(connection, stores_of(database)), _before())
+        command.downgrade(schema.alembic_config(connection, stores_of(database)), _before())
 
 
 def _fill(connection: Connection) -> None:

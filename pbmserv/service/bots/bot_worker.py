@@ -84,7 +84,7 @@ class BotWorker(Rounds):
         games: Collection[str],
     ) -> None:
         self._games = sorted(games)
-        self._tick_s = tick_s
+        self.tick_s = tick_s
         self._ready: dict[int, _Ready] = {}
         self._positions = positions
         self._database = database
@@ -172,9 +172,9 @@ class BotWorker(Rounds):
 
     def _moment(self, begun: float) -> float:
         """Return the earliest time of a move that was just chosen."""
-        if not self._tick_s:
+        if not self.tick_s:
             return begun
-        return begun + self._tick_s * ceil((monotonic() - begun) / self._tick_s)
+        return begun + self.tick_s * ceil((monotonic() - begun) / self.tick_s)
 
     @contextmanager
     def _put_off_on_error(self, board_id: int) -> Iterator[None]:

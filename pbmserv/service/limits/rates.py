@@ -40,17 +40,17 @@ _SAME = RateLimitItemPerDay(20, 7, "same")
 """Mails of one sender with the same words that lead only to an answer."""
 NETWORKS = 3
 """Number of networks that could together use up the limit of an address."""
-_TALK = "40/hour; 100/day"
+TALK = "40/hour; 100/day"
 """Mails of one sender that only carry messages to other players."""
-_MOVES = "100/hour; 300/day"
+MOVES = "100/hour; 300/day"
 """Refused moves of one player: more than a person writes."""
-_STRANGERS_OF_NETWORK = "40/hour; 150/day"
+STRANGERS_OF_NETWORK = "40/hour; 150/day"
 """Letters to strangers that one network causes."""
-_STRANGERS_OF_PLAYER = "10/day"
+STRANGERS_OF_PLAYER = "10/day"
 """Letters to strangers that one player causes, from any network."""
-_STRANGERS_AT_DOMAIN = "200/hour"
+STRANGERS_AT_DOMAIN = "200/hour"
 """Letters to strangers at one domain, whoever causes them."""
-_KEPT_OF_NETWORK = "40/hour; 150/day"
+KEPT_OF_NETWORK = "40/hour; 150/day"
 """Challenges of strangers from one network that wait for a signup."""
 _LOOKS = "120/minute"
 """Requests of one player's programs for a board."""
@@ -58,7 +58,7 @@ _HIDES = "600/hour"
 """Boxes that are filled by hand on the pages, by everybody together."""
 _OF_A_BOX = "120/minute"
 """Taps on one of these boxes."""
-_REACHED = "60/hour; 150/day"
+REACHED = "60/hour; 150/day"
 """People to whom one player writes or sends challenges, counted each time."""
 
 
@@ -122,19 +122,19 @@ class Traffic:
                 ("network", rates.network),
                 ("refused", rates.refusals),
                 ("answered", ""),
-                ("move", _MOVES if rates.refusals else ""),
+                ("move", MOVES if rates.refusals else ""),
                 ("stranger", rates.answers),
                 ("asked", rates.confirmations),
                 ("reset", rates.resets),
-                ("strangers of", _STRANGERS_OF_NETWORK if rates.confirmations else ""),
-                ("strangers of player", _STRANGERS_OF_PLAYER if rates.confirmations else ""),
-                ("strangers at", _STRANGERS_AT_DOMAIN if rates.confirmations else ""),
-                ("kept", _KEPT_OF_NETWORK if rates.confirmations else ""),
+                ("strangers of", STRANGERS_OF_NETWORK if rates.confirmations else ""),
+                ("strangers of player", STRANGERS_OF_PLAYER if rates.confirmations else ""),
+                ("strangers at", STRANGERS_AT_DOMAIN if rates.confirmations else ""),
+                ("kept", KEPT_OF_NETWORK if rates.confirmations else ""),
                 ("look", _LOOKS if rates.player else ""),
                 ("hide", _HIDES if rates.player else ""),
                 ("box", _OF_A_BOX if rates.player else ""),
-                ("talk", _TALK if rates.refusals else ""),
-                ("reached", _REACHED if rates.refusals else ""),
+                ("talk", TALK if rates.refusals else ""),
+                ("reached", REACHED if rates.refusals else ""),
             )
         }
         self._windows = MovingWindowRateLimiter(ClockStorage(clock))

@@ -71,7 +71,7 @@ def _upgrade(connection: Connection, stores: Stores) -> None:
     from alembic import command
 
     head()  # fails with a clear message if there are several
-    command.upgrade(_config(connection, stores), "head")
+    command.upgrade(alembic_config(connection, stores), "head")
 
 
 def _time_for(database: Database, connection: Connection) -> AbstractContextManager[None]:
@@ -217,7 +217,8 @@ def belongs_to(stores: Stores) -> Callable[..., bool]:
     return belongs
 
 
-def _config(connection: Connection, stores: Stores) -> Any:
+def alembic_config(connection: Connection, stores: Stores) -> Any:
+    """Return the configuration with which Alembic upgrades these stores."""
     from alembic.config import Config
 
     config = Config()
