@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from functools import partial
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -158,12 +159,25 @@ def rules_of(name: str) -> Any:
 
 
 def _of_file(path: Path) -> Any:
-    spec = spec_from_file_location(path.stem, path)
+    """Return the game of a file.
+
+    Raises:
+        OperatorError: there is none, or the file cannot be run; names the line.
+    """
+    spec = spec_from_file_location(path.stem, path.resolve())
     if spec is None or spec.loader is None or not path.is_file():
         raise OperatorError(f"there is no file {path}")
     module = module_from_spec(spec)
     sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise OperatorError(f"{path}, line {error.lineno}: {error.msg}") from error
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        line = next((f.lineno for f in reversed(frames) if Path(f.filename) == path.resolve()), 0)
+        where = f"{path}, line {line}" if line else str(path)
+        raise OperatorError(f"{where}: {type(error).__name__}: {error}") from error
     if not hasattr(module, "GAME"):
         raise OperatorError(f"{path} has no GAME")
     return module.GAME

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
+from pbmserv.commands.table.catalogue import BY_NAME
 from pbmserv.engine.adapter import AdaptedGame, adapt
 from pbmserv.engine.game_view import View
 from pbmserv.engine.position import Position, notes_for, octets_of, opening, replay
@@ -118,6 +119,8 @@ def check_game(rules: Game[Any], seeds: int = 12) -> Report:
         report.add(name.rpartition(".")[2].rstrip(":"), said)
         return report
     checks = _Checks(rules, game, report)
+    if rules.key in BY_NAME:
+        report.add("key", f"must not be {rules.key!r}, which is a command")
     if rules.seats[0] < 2:
         report.add("seats", "two players or more are needed; nobody can play alone")
     if missing := [

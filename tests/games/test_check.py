@@ -168,6 +168,12 @@ class Unexplained(TicTacToe):
     key = "unexplained"
 
 
+class Commanding(Plain):
+    """Is called as a command is."""
+
+    key = "help"
+
+
 class Printing(Plain):
     """Prints what its author wants to see, again and again."""
 
@@ -211,6 +217,7 @@ def test_what_rules_print_is_shown_with_its_line(capsys: pytest.CaptureFixture[s
         (Cheating(), "bots", "house plays 'B2', which is not legal"),
         (Lonely(), "seats", "nobody can play alone"),
         (Unexplained(), "Unexplained", "has no docstring"),
+        (Commanding(), "key", "must not be 'help', which is a command"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Plain) else None,
 )
@@ -311,6 +318,8 @@ def test_a_new_package_is_a_game_that_passes(
     assert run(["game", "new", "nim"]) == 1
     assert run(["game", "new", "blackbox"]) == 1
     assert "a game blackbox is installed already" in capsys.readouterr().err
+    assert run(["game", "new", "help"]) == 1
+    assert "a command is called help" in capsys.readouterr().err
     file = "pbm-nim/pbm_nim/__init__.py"
     assert run(["game", "check", file, "--seeds", "2"]) == 0
     assert "Nothing is wrong." in capsys.readouterr().out
@@ -325,3 +334,20 @@ def test_a_new_package_is_a_game_that_passes(
 def test_a_game_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["game", "check", "nowhere"]) == 1
     assert "no installed game is called nowhere" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("import pbmserv.game\ndef start(self)\n", "line 2: expected ':'"),
+        ("import nowhere\n", "line 1: ModuleNotFoundError: No module named 'nowhere'"),
+        ("import json\n\njson.loads('[')\n", "line 3: JSONDecodeError"),
+    ],
+)
+def test_the_line_of_a_file_that_cannot_be_run_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: str, why: str
+) -> None:
+    file = tmp_path / "unfinished.py"
+    file.write_text(source)
+    assert run(["game", "check", str(file)]) == 1
+    assert f"{file}, {why}" in capsys.readouterr().err
