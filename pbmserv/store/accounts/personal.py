@@ -23,7 +23,8 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from pbmserv.store.accounts import blocks, preferences
+from pbmserv.store.accounts import absences as absence_rows
+from pbmserv.store.accounts import blocks
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.shared_boxes import SOLVED
 from pbmserv.store.tables import boards
@@ -61,7 +62,7 @@ def data_of(connection: Connection, player: Player) -> dict[str, Any]:
 
     Of a board, these are the player's own moves as written, never what an opponent hides.
     """
-    absences = preferences.absences_of(connection, player.id)
+    absences = absence_rows.of_player(connection, player.id)
     return {
         "account": {
             **_rows(connection, _ACCOUNT.params(player_id=player.id))[0],
