@@ -5,6 +5,8 @@ Mails and letters are counted where their log lines are written, at any log leve
 
 from __future__ import annotations
 
+import re
+
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 REGISTRY = CollectorRegistry()
@@ -63,3 +65,11 @@ REPORTED = Counter(
     ["kind", "result"],
     registry=REGISTRY,
 )
+
+_CODE = re.compile(r"\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?")
+
+
+def count_refusal(reply: str) -> None:
+    """Count an SMTP refusal by the code of its reply, with the enhanced one: ``550 5.1.1``."""
+    code = _CODE.match(reply)
+    REFUSALS.labels(code[0] if code else "unknown").inc()

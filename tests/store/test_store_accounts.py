@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pbmserv.store import bots
-from pbmserv.store.accounts import blocks, erasing, lockouts, persons, players, preferences
+from pbmserv.store.accounts import absences as absence_rows
+from pbmserv.store.accounts import blocks, erasing, lockouts, persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import bounces
@@ -47,10 +48,10 @@ def test_an_absence_that_is_called_off_leaves_no_row(database: Database) -> None
         alice = players.create(connection, "alice", "argon", "alice@players.example", NOW)
         assert alice is not None
         for begins in (NOW - timedelta(days=2), NOW + timedelta(days=2)):
-            preferences.add_absence(connection, alice.id, begins, begins + timedelta(days=5))
-        for absence in preferences.absences_of(connection, alice.id):
-            preferences.end_absence(connection, absence, NOW)
-        (ended,) = preferences.absences_of(connection, alice.id)
+            absence_rows.add(connection, alice.id, begins, begins + timedelta(days=5))
+        for absence in absence_rows.of_player(connection, alice.id):
+            absence_rows.end(connection, absence, NOW)
+        (ended,) = absence_rows.of_player(connection, alice.id)
         assert (ended.begins, ended.ends) == (NOW - timedelta(days=2), NOW)
 
 

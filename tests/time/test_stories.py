@@ -9,7 +9,7 @@ from running import Correspondence, Letter
 from sqlalchemy import select
 
 from pbmserv.service.time.time_options import read_times
-from pbmserv.store.accounts import preferences
+from pbmserv.store.accounts import absences as absence_rows
 from pbmserv.store.boards import boards
 from pbmserv.store.tables.downtime import heartbeats, outages
 
@@ -207,7 +207,7 @@ def test_while_away_and_after_it_nothing_is_lost(server: Correspondence) -> None
         begins = server.server.clock.now() + timedelta(days=5)
         row = boards.load(connection, 1)
         alice = row.sitters[0].player_id
-        preferences.add_absence(connection, alice, begins, begins.replace(month=4))
+        absence_rows.add(connection, alice, begins, begins.replace(month=4))
 
     server.server.writer.submit(leave).result()
     server.live(days=5)

@@ -32,6 +32,7 @@ from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.service.time import timekeeping
 from pbmserv.service.time.localtime import next_local
 from pbmserv.store import clocks
+from pbmserv.store.accounts import absences as absence_rows
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -175,14 +176,14 @@ class ServiceHouse:
 
     def leave(self, human: Human, ends: datetime) -> None:
         number, now = self.ids[human.number], self.clock.now()
-        self._do(lambda c: preferences.add_absence(c, number, now, ends))
+        self._do(lambda c: absence_rows.add(c, number, now, ends))
 
     def back(self, human: Human) -> None:
         number, now = self.ids[human.number], self.clock.now()
 
         def job(connection: Connection) -> None:
-            absence = preferences.absences_of(connection, number)[-1]
-            preferences.end_absence(connection, absence, now)
+            absence = absence_rows.of_player(connection, number)[-1]
+            absence_rows.end(connection, absence, now)
             clocks.look_again(connection, number, now)
 
         self._do(job)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pbmserv.plurals import counted
+from pbmserv.plurals import counted, pluralize
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,12 @@ from pbmserv.plurals import counted
 )
 def test_only_one_is_singular(number: int, words: tuple[str, ...], sentence: str) -> None:
     assert counted(number, *words) == sentence
+
+
+def test_a_template_ends_a_word_by_its_number() -> None:
+    assert ["guess" + pluralize(number, "", "es") for number in (0, 1, "1", "1-4")] == [
+        "guesses",
+        "guess",
+        "guess",
+        "guesses",
+    ]

@@ -248,7 +248,16 @@ def test_the_way_in_is_a_page_for_people_and_links_for_programs(client: Client) 
     assert "Authorization: Bearer TOKEN" in page.body.decode()
     links = client.read("/")
     assert links["boards/{board}"] == "http://games.example/api/boards/{board}"
-    assert client.refused(406, "/", accept="image/png")
+    for accept, kind in {
+        "text/html, */*": "text/html; charset=utf-8",
+        "text/html;q=0, */*": "application/json",
+        "text/html;q=0.5, application/json": "application/json",
+        "*/*": "application/json",
+        "*/*, application/json;q=0": "text/html; charset=utf-8",
+    }.items():
+        assert client.ask("/", accept=accept).header("content-type") == kind, accept
+    for accept in ("image/png", "text/html;q=0"):
+        assert client.refused(406, "/", accept=accept)
     document = client.read("/openapi.json")
     assert document["openapi"] == "3.1.0"
     assert {f"/{name}" for name in links} - {"/openapi"} == set(document["paths"])

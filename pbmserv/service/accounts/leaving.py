@@ -14,7 +14,7 @@ from pbmserv.service.boards import moves
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.store.accounts import erasing, leaving, players, preferences
+from pbmserv.store.accounts import erasing, leaving, notices, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.events import events
@@ -34,14 +34,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def sign_off(context: CommandContext, command: SignOff) -> Answer:
     """``signoff userid password``: ask by letter whether it is meant."""
     player = context.speaker(command.credentials)
-    preferences.forget_notice(context.connection, player.id, _STAYS)
+    notices.forget(context.connection, player.id, _STAYS)
     return Answer((), (_question(context, player, player.address, "signoff-asked"),))
 
 
 def delete(context: CommandContext, command: Delete) -> Answer:
     """``delete userid password``: ask by letter; players who have signed off may use it, too."""
     player, home = player_and_home(context, command.credentials)
-    preferences.forget_notice(context.connection, player.id, _STAYS)
+    notices.forget(context.connection, player.id, _STAYS)
     return Answer((), (_question(context, player, home, "delete-asked"),))
 
 
@@ -80,7 +80,7 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
 def stay(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``no`` to the question: no later reply to it can mean yes."""
     player = _player_of(context, reply_address, "no", "help signoff")
-    preferences.note_notice(context.connection, player.id, _STAYS, context.now, timedelta(0))
+    notices.note(context.connection, player.id, _STAYS, context.now, timedelta(0))
     part = Part("stayed", {"userid": player.userid})
     return Answer((), (Notification(home_of(context, player), player.id, part),))
 
@@ -98,7 +98,7 @@ def _question(context: CommandContext, player: Player, home: str, letter: str) -
 def _asked_player(context: CommandContext, reply_address: ReplyAddress, word: str) -> Player:
     """Return the player of a question that can still be answered with yes."""
     player = _player_of(context, reply_address, word, f"help {word}")
-    if preferences.last_notice(context.connection, player.id, _STAYS):
+    if notices.last(context.connection, player.id, _STAYS):
         raise Refused("leaving-settled", part=word, example=f"help {word}")
     if (context.now - _EPOCH).days > reply_address.number + ASKED_DAYS:
         example = f"{word} {player.userid} PASSWORD"

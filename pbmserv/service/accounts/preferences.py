@@ -16,6 +16,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.time import localtime
 from pbmserv.store import clocks
+from pbmserv.store.accounts import absences as absence_rows
 from pbmserv.store.accounts import blocks, persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import seeks
@@ -303,7 +304,7 @@ def _blocked(context: CommandContext, player: Player) -> list[str]:
 def _away(context: CommandContext, player: Player) -> list[str]:
     """Return the present and planned absences: ``until 2026-12-31``, ``from … until …``."""
     spans, tz = [], zone(player.tz)
-    for absence in preferences.absences_of(context.connection, player.id):
+    for absence in absence_rows.of_player(context.connection, player.id):
         last = localtime.local_date(absence.ends - timedelta(microseconds=1), tz).isoformat()
         if absence.begins > context.now:
             spans.append(

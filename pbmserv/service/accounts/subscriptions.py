@@ -23,8 +23,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.solo import daily_box
 from pbmserv.store import teams
-from pbmserv.store.accounts import players
-from pbmserv.store.accounts import preferences as preference_rows
+from pbmserv.store.accounts import notices, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import outbox
@@ -90,7 +89,7 @@ def unsubscribe_by_page(context: CommandContext, reply_address: ReplyAddress) ->
     """
     player = context.speaker(None)
     subscription, changed = _ended(context, reply_address)
-    if not changed or not preference_rows.note_notice(
+    if not changed or not notices.note(
         context.connection, player.id, f"-{subscription.what}", context.now, NOTED_EVERY
     ):
         return []

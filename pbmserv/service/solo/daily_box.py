@@ -30,7 +30,8 @@ from pbmserv.service.core.lookup import known_game, races_of
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.time.localtime import minute_of_day, next_local
 from pbmserv.store import solo
-from pbmserv.store.accounts import persons, players, preferences
+from pbmserv.store.accounts import absences as absence_rows
+from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import closed_games, game_pauses
 from pbmserv.store.shared_boxes import daily_boxes, day_numbers, shared_boxes
@@ -105,8 +106,8 @@ def give_due_boxes(context: CommandContext, player_id: int) -> Sequence[Notifica
         following = next_local(context.now, zone(player.tz), reader.minute)
         solo.set_daily_due(context.connection, reader, following)
         today = day_of(context.now)
-        absences = preferences.absences_of(context.connection, player_id)
-        is_away = preferences.absence_at(absences, context.now) is not None
+        absences = absence_rows.of_player(context.connection, player_id)
+        is_away = absence_rows.at(absences, context.now) is not None
         if is_away or player.unreachable_since is not None:
             continue
         if _has_tried(context, player, reader.game, today):
