@@ -36,7 +36,7 @@ from pbmserv.commands.table.playing import (
     Undo,
 )
 from pbmserv.commands.table.starting import Accept, Seek
-from pbmserv.errors import Misread, PlayerError
+from pbmserv.errors import PlayerError
 
 GAMES = frozenset({"blackbox"})
 ALICE = Credentials("alice", Secret("secret"))
@@ -123,44 +123,6 @@ def test_a_command_opens_the_reply(body, command):
 )
 def test_everything_else_may_be_a_move(body, line):
     assert meaning_of(body) == ReplyMove((line,), ("",))
-
-
-def test_the_words_below_each_line_are_for_the_opponent():
-    reading = reply("Hi Bob!\n\ng,+b2\nYour turn.\n> old text\n-- \nAlice")
-    assert reading.lines[0].meaning == ReplyMove(
-        ("Hi Bob!", "g,+b2", "Your turn."), ("g,+b2\nYour turn.", "Your turn.", ""), (1,)
-    )
-
-
-def test_chat_may_begin_on_its_own_line():
-    reading = reply("chat hello there\nhow are you?\n-- \nAlice")
-    assert reading.lines[0].meaning == Chat(None, None, None)
-    assert reading.words == "hello there\nhow are you?"
-
-
-@rows(
-    ("body", "code"),
-    [
-        ("resign me not", "stands-alone"),
-        ("queue", "missing-plan"),
-        ("submit", "missing-move"),
-        ("prefs nonsense", "bad-setting"),
-        ("away", "missing-date"),
-        ("away until doomsday", "bad-date"),
-        ("seek nobody", "bad-seats"),
-        ("password", "missing-new-password"),
-        ("password correct horse battery", "too-many-words"),
-        ("password abc", "short-password"),
-        ("my new password is hunter2", "reply-password"),
-        ("signup alice", "missing-password"),
-        ("blackbox frobnicate", "unknown-command"),
-        ("list chess", "unknown-game"),
-    ],
-)
-def test_a_reply_that_cannot_be_understood_is_refused(body, code):
-    meaning = meaning_of(body)
-    assert isinstance(meaning, Misread)
-    assert meaning.refusal.code == code
 
 
 # The one mail a day is answered with a line for each board.
