@@ -32,7 +32,6 @@ from pbmserv.commands.table.playing import (
 )
 from pbmserv.commands.table.row_types import Arguments, Place
 from pbmserv.commands.table.starting import Accept, Challenge, Seek
-from pbmserv.errors import Misread
 
 GAMES = frozenset({"blackbox"})
 ALICE = Credentials("alice", Secret("secret"))
@@ -42,12 +41,6 @@ B = "blackbox"
 def meaning_of(subject, body="", games=GAMES):
     (line,) = read_new_mail(subject, body, games).lines
     return line.meaning
-
-
-def refusal(subject, games=GAMES):
-    meaning = meaning_of(subject, games=games)
-    assert isinstance(meaning, Misread), meaning
-    return meaning.refusal
 
 
 FORMS = [
@@ -140,25 +133,6 @@ def test_every_form_is_understood(subject, command):
 )
 def test_prefixes_of_mail_programs_are_dropped(front):
     assert meaning_of(front + "blackbox show 12") == Show(B, (BoardRef(12),))
-
-
-@rows(
-    ("subject", "sample"),
-    [
-        ("blackbox move 17 alice", "blackbox move 17 USERID PASSWORD MOVE"),
-        ("blackbox move 17", "blackbox move 17 USERID PASSWORD MOVE"),
-        ("move x carol secret g", "blackbox move BOARD USERID PASSWORD MOVE"),
-        ("blackbox accept 17 carol my secret", "blackbox accept 17 USERID PASSWORD"),
-        ("blackbox move 17 carol g,+b2", "blackbox move 17 USERID PASSWORD MOVE"),
-        ("chess move 17 alice secret e4", "blackbox move 17 USERID PASSWORD MOVE"),
-        ("queue 17 carol g", "blackbox queue 17 USERID PASSWORD PLAN"),
-        ("away carol", "away USERID PASSWORD until DATE"),
-        ("signup carol abc", "signup USERID PASSWORD"),
-        ("change password carol older b", "change password USERID PASSWORD NEWPASSWORD"),
-    ],
-)
-def test_the_example_keeps_what_was_right(subject, sample):
-    assert refusal(subject).example == sample
 
 
 @rows(
