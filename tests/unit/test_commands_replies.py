@@ -8,6 +8,7 @@ from pbmserv.commands.grammar.plain_words import says_yes
 from pbmserv.commands.grammar.readings import NotTried
 from pbmserv.commands.reading.board_lines import Answered, read_reply_to
 from pbmserv.commands.table.command_types import ReplyMove, TrayReply, Yes
+from pbmserv.commands.table.playing import Preview
 from pbmserv.commands.table.starting import Accept
 from pbmserv.errors import PlayerError
 
@@ -45,6 +46,10 @@ def meaning_of(body):
 )
 def test_everything_else_may_be_a_move(body, line):
     assert meaning_of(body) == ReplyMove((line,), ("",))
+
+
+def test_a_look_at_any_board_may_name_it():
+    assert meaning_of("preview 12 g") == Preview(None, 12, "g")
 
 
 # The one mail a day is answered with a line for each board.
