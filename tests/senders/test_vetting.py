@@ -15,7 +15,7 @@ from argon2 import PasswordHasher
 from dns_zone import Zone
 from headers import one_line
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
-from signing import publish, signed
+from signing import DOMAIN, publish, writes
 
 from pbmserv.commands.table.command_types import Credentials
 from pbmserv.mail.envelope import Envelope
@@ -64,7 +64,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
 @pytest.fixture
 def server(tmp_path: Path, runs: Runs) -> Iterator[Indoors]:
     zone = Zone()
-    publish(zone, "players.example")
+    publish(zone, DOMAIN)
     with indoors(tmp_path, names=zone) as opened:
         opened.sign_up("alice", "bob")
         opened.letters()
@@ -87,14 +87,7 @@ def refusals_in(report: Posted) -> list[str]:
 
 def proven(server: Indoors, subject: str, body: str = "") -> str:
     """Return the report on a mail that alice's domain has signed."""
-    server.mails += 1
-    head = (
-        f"From: {ALICE}\r\nTo: {server.server.mail_domain.address}\r\nSubject: {subject}\r\n"
-        f"Date: Sun, 1 Mar 2026 12:00:00 +0000\r\nMessage-ID: <{server.mails}@players.example>\r\n"
-    )
-    body = body.replace("\n", "\r\n")
-    raw = signed(f"{head}\r\n{body}\r\n".encode(), "players.example")
-    (letter,) = server.send_raw(ALICE, raw)
+    (letter,) = writes(server, "alice", subject, body.replace("\n", "\r\n"))
     return letter.one_line
 
 

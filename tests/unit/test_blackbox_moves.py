@@ -91,33 +91,6 @@ def test_on_a_wide_board_bottom_ports_are_doubled_letters() -> None:
 
 
 @rows(
-    ("state", "typed", "code", "part"),
-    [
-        (FIRED, "g,,+b2", "empty-element", ""),
-        (FIRED, "g +c3", "commas", "g +c3"),
-        (FIRED, "o", "port-unknown", "o"),
-        (FIRED, "+o1", "column-unknown", "+o1"),
-        (FIRED, "+3b4", "two-rows", "+3b4"),
-        (FIRED, "b3c", "two-columns", "b3c"),
-        (FIRED, "-3", "no-column", "-3"),
-        (FIRED, "!15", "line-unknown", "!15"),
-        (FIRED, "g,1", "two-probes", "1"),
-        (FIRED, "H", "port-used", "H"),
-        (FIRED, "?,+c3,+d4,?", "two-guesses", "?"),
-        (FIRED, "+c3,+d4,+e5,?", "guess-markers", "?"),
-        (START, "b2,c3,d4,5", "placement-element", "5"),
-        (START, "b2,c3,d4,e5,f6", "too-many-atoms", "b2,c3,d4,e5,f6"),
-        (START, "b2,c3,d4,i9", "repeated-cell", "i9"),
-    ],
-)
-def test_each_wrong_part_is_named(state: State, typed: str, code: str, part: str) -> None:
-    fault = refusal(view(state), typed)
-    assert (fault.code, fault.part) == (f"blackbox.{code}", part)
-    if fault.example:
-        GAME.parse(view(state), fault.example)
-
-
-@rows(
     ("typed", "example"),
     [
         ("c,3", "C"),
