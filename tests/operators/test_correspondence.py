@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 from deeds import ALICE, deliver_at_door, start_board
-from indoors import PASSWORD, Indoors, indoors
+from indoors import PASSWORD, Indoors
 from typer.testing import CliRunner
 
 from pbmserv.cli.main import app
 from pbmserv.service.operators.correspondence import Correspondence, read
-
-
-@pytest.fixture
-def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, database=database_url) as server:
-        server.sign_up("alice", "bob")
-        yield server
 
 
 def correspondence(house: Indoors, name: str) -> Correspondence:
