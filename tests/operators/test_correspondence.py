@@ -42,14 +42,6 @@ def test_each_mail_has_its_outcome_and_each_letter_its_place(house: Indoors) -> 
         assert all(letter.place.startswith(("sent", "on its way")) for letter in lines.letters)
 
 
-def test_no_word_of_a_mail_or_letter_is_shown(house: Indoors) -> None:
-    number = start_board(house)
-    house.send(ALICE, f"blackbox move {number} alice {PASSWORD} secret-word c9")
-    shown = repr(correspondence(house, "alice"))
-    for secret in (PASSWORD, "secret-word", "c9", "a1"):
-        assert secret not in shown
-
-
 def test_a_mail_that_waits_is_listed(
     house: Indoors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
