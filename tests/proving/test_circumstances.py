@@ -57,10 +57,6 @@ def proven(game: Played, *names: str) -> str:
 
 
 ODD = {
-    "practice": (
-        "blackbox solo anna -practice -size=4x4 -atoms=2",
-        "anna 1, anna undo, anna redo, anna restart, anna 3, anna hint",
-    ),
     "three": (
         "liar challenge anna bela carl -dice=2",
         "anna 1 two, bela 2 twos, carl 3 twos, carl resign",
@@ -68,10 +64,6 @@ ODD = {
     "takeback": (
         "ttt challenge anna bela",
         "anna b2, bela a1, bela takeback, anna accept, bela draw, anna reject",
-    ),
-    "timed": (
-        "blackbox challenge anna bela -race -scoring=timed -size=4x4 -atoms=2",
-        "anna 1, bela !c3, anna +c3, anna undo, bela 4",
     ),
 }
 """A challenge for each odd course of a game, and its first replies."""
