@@ -68,7 +68,7 @@ def end_board(
     boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
     keep_scores(context, board, after, ended.at)
     shared = settle_shared(context, board, after)
-    reports.promise(context, board, after)
+    reports.queue_wanted_reports(context, board, after)
     words: dict[str, Any] = {"ratings": ended.words}
     if early:
         words["opening"] = after.game.info.opening

@@ -86,7 +86,7 @@ def ask_hint(context: CommandContext, board: BoardRow, asked: Position, seat: Se
         context.effects.reported.add(board.id)
 
 
-def promise(context: CommandContext, board: BoardRow, after: Position) -> None:
+def queue_wanted_reports(context: CommandContext, board: BoardRow, after: Position) -> None:
     """Queue a report of a finished board for each player who wants one of every board.
 
     A box of the day that stays shut has no report, which would open it.
