@@ -11,7 +11,7 @@ from pbmserv.engine.record import FORFEIT, JOIN, WITHDRAW
 from pbmserv.engine.types import Outcome
 from pbmserv.errors import ServerFault
 from pbmserv.service.boards import reports
-from pbmserv.service.boards.followers import not_played
+from pbmserv.service.boards.followers import news_of_declined_board
 from pbmserv.service.boards.score_keeping import keep_scores, settle_shared
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -144,4 +144,4 @@ def decline(
         if other.player_id != sitter.player_id
     )
     own = Part("declined", {**words, "said": ""}, board.id, board.plies, sitter.seat)
-    return Answer((own,), notifications + not_played(context, board))
+    return Answer((own,), notifications + news_of_declined_board(context, board))

@@ -162,19 +162,22 @@ def _refuse_too_many_invitations(
     if context.services.signup == "closed":
         raise Refused("invite-closed")
     preferences.lock(context.connection, sender.id)
-    month, day = context.now - VALID_FOR, context.now - _DAY
-    if invitations.has_invited(context.connection, sender.id, marks, month):
+    month_ago, day_ago = context.now - VALID_FOR, context.now - _DAY
+    if invitations.has_invited(context.connection, sender.id, marks, month_ago):
         raise Refused("invited-already", part=address, days=VALID_FOR.days)
     most = context.services.invitations
-    if invitations.by_player(context.connection, sender.id, day) >= most:
+    if invitations.by_player(context.connection, sender.id, day_ago) >= most:
         raise Refused("invites-many", most=most)
 
 
 def _may_go(context: CommandContext, sender: Player, address: str, marks: list[str]) -> bool:
-    """Return whether the invitation is sent. The inviter does not learn that."""
-    month = context.now - VALID_FOR
+    """Return whether the invitation is sent, and count it against the limits.
+
+    The inviter does not learn that.
+    """
+    month_ago = context.now - VALID_FOR
     refused = invitations.are_refused(context.connection, marks)
-    enough = invitations.sent_to(context.connection, marks, month) >= MOST_TO_ADDRESS
+    enough = invitations.sent_to(context.connection, marks, month_ago) >= MOST_TO_ADDRESS
     traffic, source, mailbox = (
         context.services.traffic,
         context.actor.source,

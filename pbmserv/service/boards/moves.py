@@ -54,9 +54,9 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     """
     board, sitter = context.seat_at(None, None, None)
     if board.status not in RUNNING:
-        return _thanks(context, board, sitter, command)
+        return _pass_on_thanks(context, board, sitter, command)
     mover = mover_at(context, board, sitter)
-    lines, number = _numbered(command.lines)
+    lines, number = _without_turn_number(command.lines)
     refuse_late_move(context, mover, number, lines)
     written = without_goodbye("\n".join((lines[0], command.after[0])))
     is_asked = sitter.accepted_at is None
@@ -70,7 +70,7 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     try:
         first, move = _first_move(game, view, lines)
     except NotUnderstood as error:
-        return _in_sentences(context, mover, written, consent, error)
+        return _carry_out_sentences(context, mover, written, consent, error)
     text, below = lines[first], command.after[first]
     for place in range(first + 1, len(lines)):
         if place in command.breaks or not _is_move(game, view, lines[place]):
@@ -97,7 +97,7 @@ def _names_writer(sitter: Sitter, line: str) -> bool:
     return line.partition(" ")[0].lower() == sitter.userid
 
 
-def _in_sentences(
+def _carry_out_sentences(
     context: CommandContext,
     mover: Mover,
     written: str,
@@ -141,7 +141,9 @@ def _answer_challenge(context: CommandContext, consent: Consent) -> Answer:
     return reject(context, Reject(None, None, None))
 
 
-def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove) -> Answer:
+def _pass_on_thanks(
+    context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove
+) -> Answer:
     """Pass on kind words after the end of a game: "Thanks for the game!".
 
     Raises:
@@ -178,14 +180,14 @@ def holds_move(context: CommandContext, command: ReplyMove, number: int | None =
     board, sitter = context.seat_at(number, None, None)
     mover = mover_at(context, board, sitter)
     game, view = mover.position.game, mover.view
-    lines = _numbered(command.lines)[0]
+    lines = _without_turn_number(command.lines)[0]
     if any(_is_move(game, view, line) for line in lines):
         return True
     written = "\n".join((lines[0], command.after[0]))
     return talked_move(mover, written, has_accepted=True) is not None
 
 
-def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
+def _without_turn_number(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
     """Return the lines without the ``#n`` of the first one, and n."""
     match = _NUMBER.search(lines[0])
     if match is None:

@@ -53,7 +53,7 @@ def propose(
     elif challenges.alone(context.connection, sender.id) >= ALONE:
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
     accepted = {player.id for player in proposal.sitting} - {player.id for player in invited}
-    rated = proposal.rated and bot_turns.rates(proposal.game, proposal.sitting)
+    rated = proposal.rated and bot_turns.can_be_rated(proposal.game, proposal.sitting)
     proposal = replace(proposal, rated=rated, sender=sender)
     board = make_board(context, proposal, accepted, proven=proven)
     context.current.player, context.current.sitter = sender, None
