@@ -66,22 +66,29 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     if consent is not None and ((consent.leads and not consent.is_yes) or mover.position.draws):
         return _answer_challenge(context, consent)
     refuse_before_draw(mover)
-    game, view = mover.position.game, mover.view
     try:
-        first, move = _first_move(game, view, lines)
+        first, move = _first_move(mover.position.game, mover.view, lines)
     except NotUnderstood as error:
         return _carry_out_sentences(context, mover, written, consent, error)
-    text, below = lines[first], command.after[first]
-    for place in range(first + 1, len(lines)):
-        if place in command.breaks or not _is_move(game, view, lines[place]):
-            break
-        text, below = f"{text},{lines[place]}", command.after[place]
-        move = None
-    move = move or read_move(mover, text)
+    last = _last_line_of_move(mover, command, lines, first)
+    text, below = ",".join(lines[first : last + 1]), command.after[last]
+    if move is None or last > first:
+        move = read_move(mover, text)
     refuse_retracted_move(mover, move, below)
     above = "" if _names_writer(sitter, lines[0]) else talk(sentences("\n".join(lines[:first])))
     words = pass_on(context, "\n".join(filter(None, (above, below))))
     return _play_or_ask(context, mover, move, words, text)
+
+
+def _last_line_of_move(mover: Mover, command: ReplyMove, lines: tuple[str, ...], first: int) -> int:
+    """Return the index of the last line that belongs to the move that begins at a line."""
+    last = first
+    for place in range(first + 1, len(lines)):
+        is_below = place not in command.breaks
+        if not (is_below and _is_move(mover.position.game, mover.view, lines[place])):
+            break
+        last = place
+    return last
 
 
 def _play_or_ask(
