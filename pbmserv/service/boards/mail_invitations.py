@@ -207,12 +207,12 @@ def _players_at(context: CommandContext, address: str) -> list[Player]:
     return [player for player in candidates if player is not None and player.active]
 
 
-def _note_to(context: CommandContext, sender: Player, address: str, said: Said) -> Said:
+def _note_to(context: CommandContext, sender: Player, address: str, note: Said) -> Said:
     """Return the words that go into an invitation."""
     owners = _players_at(context, address)
     reaches_all = all(contact.reaches(context, sender.id, player) for player in owners)
-    return said if reaches_all else UNSAID
+    return note if reaches_all else UNSAID
 
 
-def _is_harmless(said: Said) -> bool:
-    return len(said) <= LONGEST_NOTE and _LURES.search(said) is None
+def _is_harmless(note: Said) -> bool:
+    return len(note) <= LONGEST_NOTE and _LURES.search(note) is None

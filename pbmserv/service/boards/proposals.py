@@ -113,17 +113,17 @@ def _begins_at_once(context: CommandContext, player: Player, sender: Player) -> 
 
 
 def _refuse_too_many_challenges(
-    context: CommandContext, sender: Player, asked: list[Player], *, proven: bool
+    context: CommandContext, sender: Player, invited: list[Player], *, proven: bool
 ) -> None:
     """Refuse a challenge too many. Unproven ones do not count against a player's own limit."""
-    if not asked:
+    if not invited:
         return
     example = f"games {sender.userid}"
     connection = context.connection
     if challenges.open_by(connection, sender.id, proven=proven) >= OPEN_CHALLENGES:
         code = "many-challenges" if proven else "many-unproven"
         raise Refused(code, most=OPEN_CHALLENGES, example=example)
-    for player in asked:
+    for player in invited:
         towards = challenges.open_towards(connection, sender.id, player.id, proven=proven)
         if towards >= TOWARDS_ONE:
             raise Refused("many-towards-one", part=player.userid, most=TOWARDS_ONE, example=example)
