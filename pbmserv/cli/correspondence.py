@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.cli.database import opened, opened_mail_store
+from pbmserv.cli.open_databases import opened, opened_mail_store
 from pbmserv.cli.orders import Most, look
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
 if TYPE_CHECKING:
-    from pbmserv.service.operators.correspondence import Correspondence, Correspondent
+    from pbmserv.service.operators.correspondence import Correspondent
 
 
 def mails(
@@ -33,7 +33,7 @@ def mails(
     """
     from pbmserv.service.operators.correspondence import read
 
-    correspondence: Correspondence = look(config, partial(read, name=name, most=most))
+    correspondence = look(config, partial(read, name=name, most=most))
     waiting = _waiting(loaded(config).settings.database, correspondence.person)
     for number, at in waiting:
         say(f"Arrival {number} of {at:%Y-%m-%d %H:%M} UTC waits to be carried out.")

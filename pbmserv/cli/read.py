@@ -106,8 +106,12 @@ def _explain_nothing(settings: Settings, box: Mailbox, address: str) -> None:
     if next(iter(box.messages()), None) is not None:
         say(f"No new letters for {address}. To see old ones: pbmserv read --all {address}")
         return
-    known = ", ".join(owners(settings))
+    addresses = ", ".join(owners(settings))
     raise failure(
         f"No letter has ever gone to {address}. "
-        + (f"There are letters for: {known}" if known else "There are no letters at all yet.")
+        + (
+            f"There are letters for: {addresses}"
+            if addresses
+            else "There are no letters at all yet."
+        )
     )

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from pbmserv.cli.database import opened, opened_mail_store
+from pbmserv.cli.open_databases import opened, opened_mail_store
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.plurals import counted

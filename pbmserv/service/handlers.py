@@ -80,6 +80,7 @@ from pbmserv.service.accounts import (
 )
 from pbmserv.service.boards import (
     challenges,
+    chat,
     followers,
     game_lists,
     help_commands,
@@ -91,6 +92,7 @@ from pbmserv.service.boards import (
     queued_moves,
     records,
     reports,
+    resigning,
     seeking,
     showing,
     silent_opponents,
@@ -126,7 +128,7 @@ HANDLERS: Handlers = {
     Seek: seeking.seek,
     Rematch: challenges.rematch,
     MakeMove: moves.make_move,
-    Resign: moves.resign,
+    Resign: resigning.resign,
     Give: silent_opponents.give,
     Claim: silent_opponents.claim,
     Undo: undoing.undo,
@@ -141,7 +143,7 @@ HANDLERS: Handlers = {
     Preview: previews.preview,
     Check: previews.check,
     Hint: hints.hint,
-    Chat: moves.chat,
+    Chat: chat.chat,
     Message: messages.message,
     Broadcast: messages.broadcast,
     ShowLadder: ladder.show,

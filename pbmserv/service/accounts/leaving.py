@@ -10,7 +10,7 @@ from pbmserv.commands.table.playing import Resign
 from pbmserv.errors import GameAway, Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.accounts.own_data import home_of, player_and_home
-from pbmserv.service.boards import moves
+from pbmserv.service.boards import resigning
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -133,7 +133,7 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
     notifications: list[Notification] = []
     for number in numbers:
         try:
-            letters = moves.resign(context, Resign(None, number, None)).notifications
+            letters = resigning.resign(context, Resign(None, number, None)).notifications
             event = events.id_of_board(context.connection, number)
             notifications += map(_of_event, letters) if event is not None else letters
         except GameAway:  # nobody can wait for the game to come back before leaving

@@ -58,7 +58,7 @@ def invited_bot(
     return rows.account(context.connection, userid, context.now)
 
 
-def rates(game: AnyGame, sitting: Sequence[Player | Sitter]) -> bool:
+def can_be_rated(game: AnyGame, sitting: Sequence[Player | Sitter]) -> bool:
     """Return whether a board can change ratings: of people alone, or of one and a rated bot."""
     bots = [player for player in sitting if is_bot(player)]
     if not bots:

@@ -228,9 +228,12 @@ def _of_one_option(game: AnyGame, forms: Mapping[str, str], word: str) -> str:
     """Return the only option that takes this value ("8x8" is a size), ``""`` if there is none."""
     if not word[:1].isdigit():
         return ""
-    choosy = [name for name in forms if forms[name] and not _is_option(game, f"-{name}=anything")]
-    matching = [one for name in choosy if _is_option(game, one := f"-{name}={word}")]
-    return matching[0] if len(matching) == 1 else ""
+    strict_names = [
+        name for name in forms if forms[name] and not _is_option(game, f"-{name}=anything")
+    ]
+    options = [f"-{name}={word}" for name in strict_names]
+    fitting = [option for option in options if _is_option(game, option)]
+    return fitting[0] if len(fitting) == 1 else ""
 
 
 def _is_option(game: AnyGame, word: str) -> bool:

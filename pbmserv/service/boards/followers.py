@@ -49,7 +49,7 @@ def follow(context: CommandContext, command: Follow) -> Answer:
         raise Refused(code, part=str(board.id), example=f"{board.game} show {board.id}")
     if spoils(context, board) != "box-chosen":  # its end shows nothing hidden
         refuse_spoiler(context, board)
-    _leave_room(context, board, player.id)
+    _refuse_too_many(context, board, player.id)
     followers.follow(context.connection, board.id, player.id, command.what)
     return Answer((Part("follow", {"what": command.what}, board.id, board.plies, None),))
 
@@ -111,7 +111,7 @@ def news_to_followers(
     return notifications
 
 
-def not_played(context: CommandContext, board: BoardRow) -> tuple[Notification, ...]:
+def news_of_declined_board(context: CommandContext, board: BoardRow) -> tuple[Notification, ...]:
     """Return letters to the followers of a board that was declined."""
     notifications = tuple(
         Notification(
@@ -130,7 +130,7 @@ def _bound_board(reply_address: ReplyAddress) -> int | None:
     return reply_address.about if bound else None
 
 
-def _leave_room(context: CommandContext, board: BoardRow, player_id: int) -> None:
+def _refuse_too_many(context: CommandContext, board: BoardRow, player_id: int) -> None:
     followed = followers.boards_of(context.connection, player_id)
     if any(number == board.id for number, _ in followed):
         return

@@ -51,19 +51,19 @@ def play_move(
     mover = draw_box(context, mover)
     if move.free or mover.is_to_act:
         timed = mover.position.apart and not move.free
-        recorded_move = recorded(context, mover, move) if timed else move
+        recorded_move = _with_time(context, mover, move) if timed else move
         mark = "" if move.free else mark_of_first_mail(context, mover)
         after = mover.position.move(mover.seat, recorded_move, mark)
         answer = log_ply(context, mover.board, mover.sitter, after, words)
     else:
-        answer = _meanwhile(context, mover, move, words)
+        answer = _make_free_part(context, mover, move, words)
     plain = "".join(typed.split()).upper().replace(";", ",")
     if typed and plain != "".join(move.text.split()).upper():
         answer = answer.with_words(read_as=move.text)
     return answer
 
 
-def _meanwhile(context: CommandContext, mover: Mover, move: Move, words: Said) -> Answer:
+def _make_free_part(context: CommandContext, mover: Mover, move: Move, words: Said) -> Answer:
     """Make the part of a move that uses no turn; the letter offers to queue the rest.
 
     Raises:
@@ -87,7 +87,7 @@ def _meanwhile(context: CommandContext, mover: Mover, move: Move, words: Said) -
     return answer.with_words(held={"move": rest, "waiting": waiting})
 
 
-def recorded(context: CommandContext, mover: Mover, move: Move) -> Move:
+def _with_time(context: CommandContext, mover: Mover, move: Move) -> Move:
     """Return a turn of a race as it is recorded: with its time, if the race is timed."""
     game = mover.position.game
     if not races(game) or not game.timed(mover.position.state):

@@ -53,7 +53,7 @@ def propose(
     elif challenges.count_alone(context.connection, sender.id) >= ALONE:
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
     accepted = {player.id for player in proposal.sitting} - {player.id for player in invited}
-    rated = proposal.rated and bot_turns.rates(proposal.game, proposal.sitting)
+    rated = proposal.rated and bot_turns.can_be_rated(proposal.game, proposal.sitting)
     proposal = replace(proposal, rated=rated, sender=sender)
     board = make_board(context, proposal, accepted, proven=proven)
     context.current.player, context.current.sitter = sender, None
@@ -113,17 +113,17 @@ def _begins_at_once(context: CommandContext, player: Player, sender: Player) -> 
 
 
 def _refuse_too_many_challenges(
-    context: CommandContext, sender: Player, asked: list[Player], *, proven: bool
+    context: CommandContext, sender: Player, invited: list[Player], *, proven: bool
 ) -> None:
     """Refuse a challenge too many. Unproven ones do not count against a player's own limit."""
-    if not asked:
+    if not invited:
         return
     example = f"games {sender.userid}"
     connection = context.connection
     if challenges.count_open(connection, sender.id, proven=proven) >= OPEN_CHALLENGES:
         code = "many-challenges" if proven else "many-unproven"
         raise Refused(code, most=OPEN_CHALLENGES, example=example)
-    for player in asked:
+    for player in invited:
         towards = challenges.count_open_towards(connection, sender.id, player.id, proven=proven)
         if towards >= TOWARDS_ONE:
             raise Refused("many-towards-one", part=player.userid, most=TOWARDS_ONE, example=example)

@@ -26,9 +26,9 @@ from pbmserv.service.accounts import (
     subscriptions,
 )
 from pbmserv.service.boards import (
+    chat,
     followers,
     invitation_answers,
-    moves,
     submitted_moves,
     unconfirmed_answers,
 )
@@ -256,7 +256,7 @@ def _asks_nothing(context: CommandContext, command: ReplyMove) -> bool:
     """
     if not _only_thanks(command) or _answers_challenge(context, command):
         return False
-    return not moves.is_kind(context, command.lines[0])
+    return not chat.is_heard_praise(context, command.lines[0])
 
 
 def _only_thanks(command: ReplyMove) -> bool:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from pbmserv.clock import Clock
 from pbmserv.errors import OperatorError, StillWorking
@@ -170,10 +170,9 @@ class OperatorPages:
             to: part of the address.
         """
         states = LETTERS if state == "all" else (state,) if state in LETTERS else WAITING
-        lines: Sequence[LetterLine] = await self._look(
+        return await self._look(
             lambda c: letter_rows.letters(c.connection, tuple(states), to.lower(), MOST)
         )
-        return lines
 
     async def letter(self, number: int) -> tuple[LetterLine, str, bool, Sequence[Entry]]:
         """Return a letter, its text, whether operators can change it, and its audit entries.
@@ -193,9 +192,7 @@ class OperatorPages:
         Raises:
             OperatorError: no player has this userid.
         """
-        letters_and_mails: Correspondence = await self._look(
-            partial(correspondence.read, name=name, most=MOST)
-        )
+        letters_and_mails = await self._look(partial(correspondence.read, name=name, most=MOST))
         waiting = await asyncio.to_thread(
             correspondence.waiting, self._mail_store, self._database, letters_and_mails.person
         )
@@ -207,34 +204,26 @@ class OperatorPages:
         Args:
             like: part of the userid or address.
         """
-        lines: Sequence[UserLine] = await self._look(
+        return await self._look(
             lambda c: user_lines(
                 c.connection, state if state in PLAYERS else None, like.lower(), MOST
             )
         )
-        return lines
 
     async def player(self, userid: str) -> tuple[overviews.Facts, Sequence[Entry]]:
         """See `overviews.user_facts`."""
-        facts: tuple[overviews.Facts, Sequence[Entry]] = await self._look(
-            partial(overviews.user_facts, userid=userid)
-        )
-        return facts
+        return await self._look(partial(overviews.user_facts, userid=userid))
 
     async def boards(self, player: str, status: str, game: str) -> Sequence[BoardLine]:
         """See `overviews.board_lines`."""
         known_status = status if status in BOARDS else ""
-        lines: Sequence[BoardLine] = await self._look(
+        return await self._look(
             partial(overviews.board_lines, player=player, status=known_status, game=game, most=MOST)
         )
-        return lines
 
     async def board(self, number: int) -> tuple[overviews.Facts, Sequence[Entry]]:
         """See `overviews.board_facts`."""
-        facts: tuple[overviews.Facts, Sequence[Entry]] = await self._look(
-            partial(overviews.board_facts, number=number)
-        )
-        return facts
+        return await self._look(partial(overviews.board_facts, number=number))
 
     async def events(self) -> tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]:
         """Return the events, and pairs of players one of whom gave up early."""
@@ -243,13 +232,11 @@ class OperatorPages:
 
     async def ladders(self) -> Sequence[Sequence[str]]:
         """See `ladders.ladder_lines`."""
-        lines: Sequence[Sequence[str]] = await self._look(ladders.ladder_lines)
-        return lines
+        return await self._look(ladders.ladder_lines)
 
     async def games(self) -> Sequence[Sequence[str]]:
         """See `overviews.game_lines`."""
-        lines: Sequence[Sequence[str]] = await self._look(overviews.game_lines)
-        return lines
+        return await self._look(overviews.game_lines)
 
     async def game(
         self, key: str
@@ -270,20 +257,17 @@ class OperatorPages:
 
     async def keys(self) -> Sequence[KeyLine]:
         """Return the keys of reply addresses, without their secrets."""
-        lines: Sequence[KeyLine] = await self._look(reply_keys.listed)
-        return lines
+        return await self._look(reply_keys.listed)
 
     async def blocked_senders(self) -> Sequence[BlockedSender]:
         """See `blocked_senders.blocked`."""
-        blocks: Sequence[BlockedSender] = await self._look(blocked_senders.blocked)
-        return blocks
+        return await self._look(blocked_senders.blocked)
 
     async def audit(self, target: str, most: int = MOST) -> Sequence[Entry]:
         """Return audit entries, newest first, see `deeds.entries`."""
-        lines: Sequence[Entry] = await self._look(partial(entries, target=target, most=most))
-        return lines
+        return await self._look(partial(entries, target=target, most=most))
 
-    async def _look(self, question: Callable[[CommandContext], Any]) -> Any:
+    async def _look(self, question: Callable[[CommandContext], T]) -> T:
         return await asyncio.to_thread(look, self._services, self._database, self._clock, question)
 
     # -- changes ---------------------------------------------------------------------------

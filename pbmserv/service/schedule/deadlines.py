@@ -24,7 +24,7 @@ from pbmserv.engine.clocks import (
 )
 from pbmserv.engine.position import Position
 from pbmserv.service.boards import game_pauses, plies, queued_moves
-from pbmserv.service.boards.followers import not_played
+from pbmserv.service.boards.followers import news_of_declined_board
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import UNSAID
@@ -334,7 +334,7 @@ class _RunningClocks:
             )
             for sitter in board.sitters
         )
-        return notifications + not_played(
+        return notifications + news_of_declined_board(
             self._context, replace(board, status=BoardStatus.DECLINED)
         )
 
