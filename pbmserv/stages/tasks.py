@@ -145,8 +145,7 @@ class MailTask(Task):
             return self._keeping(ToKeep(arrival.envelope, "", f"{UNREADABLE}: {error}"))
         if incoming.mail_report is not None:
             return partial(self._mails.drop_report, incoming, now)
-        is_postmaster = self._parser.mail_domain.is_postmaster(arrival.envelope.recipient)
-        if incoming.reply_address is None and is_postmaster:
+        if self._parser.mail_domain.is_postmaster(arrival.envelope.recipient):
             digest = incoming.mail.digest
             kept = ToKeep(arrival.envelope, digest, FOR_POSTMASTER, "", arrival.verdict)
             return self._keeping(kept)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.job_result import NOTHING, Job, Receipt
 from pbmserv.stages import lanes as module
-from pbmserv.stages.lanes import HEAVY_S, Lanes, blamed
+from pbmserv.stages.current_work import blamed
+from pbmserv.stages.lanes import HEAVY_S, Lanes
 from pbmserv.stages.tasks import Task
 from pbmserv.store.delivery.arrivals import Arrival
 
