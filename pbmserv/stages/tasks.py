@@ -65,7 +65,6 @@ class Task(ABC):
     Attributes:
         deaths: how often play has died with it in hand.
         begun: when play took it (`time.perf_counter`).
-        outdated: how often its passwords had changed after they were checked.
         is_given_up: carrying it out failed, and its last job is that of `give_up`.
         took_s: processor time of the last attempt to carry it out.
     """
@@ -74,7 +73,6 @@ class Task(ABC):
         self.arrival = arrival
         self.deaths = deaths
         self.begun = perf_counter()
-        self.outdated = 0
         self.is_given_up = False
         self.took_s = 0.0
 

@@ -109,6 +109,16 @@ def test_each_mail_has_its_turn_once_and_in_the_order_of_its_lane(
         assert ids == sorted(ids)
 
 
+def test_a_mail_that_begins_again_stays_the_first_of_its_lane() -> None:
+    lanes = Lanes()
+    for number in (1, 2):
+        lanes.add(task(number))
+    first = begin(lanes)
+    assert first is not None
+    lanes.put_back(first)
+    assert begin(lanes) is first
+
+
 def test_an_overloaded_play_lets_no_mail_wait_for_all_later_ones() -> None:
     """A lane with several mails waits for mails that came before, and for no newcomer."""
     lanes = Lanes()
