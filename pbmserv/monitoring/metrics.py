@@ -5,7 +5,9 @@ Mails and letters are counted where their log lines are written, at any log leve
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
+
+disable_created_metrics()  # the time at which a process made a counter says nothing of its server
 
 REGISTRY = CollectorRegistry()
 """The counters of this process, without the default ones of prometheus_client."""

@@ -179,8 +179,6 @@ class _Sum(Collector):
                 )
                 values = samples.setdefault(kept.name, {})
                 for sample in family.samples:
-                    if sample.name.endswith("_created"):
-                        continue
                     is_own = sample.name.startswith("process_")
                     labels = {**sample.labels, "stage": stage} if is_own else sample.labels
                     key = sample.name, tuple(sorted(labels.items()))
