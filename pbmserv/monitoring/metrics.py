@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 
-disable_created_metrics()  # the time at which a process made a counter says nothing of its server
+# The time at which a process made a counter says nothing of its server.
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 REGISTRY = CollectorRegistry()
 """The counters of this process, without the default ones of prometheus_client."""
