@@ -20,7 +20,7 @@ from pbmserv.net import listening
 from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.stages import messages, preflight
 from pbmserv.stages.base import Base
-from pbmserv.stages.descriptors import shares
+from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.greeting import greeting
 from pbmserv.stages.places import meeting_place
 from pbmserv.stages.ports import Bound, bind
@@ -49,7 +49,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = STAGES) -> int:
     preflight.refuse_wrong_clock(SystemClock())
     bound = bind(_for_stages(loaded.settings, stages))
     try:
-        if few := shares(loaded.settings, bound).warning:
+        if few := connection_shares(loaded.settings, bound).warning:
             logging.getLogger("pbmserv.ports").warning("%s", few)
         with preflight.places(loaded, stages):
             url = loaded.settings.database

@@ -129,7 +129,16 @@ def test_a_stopped_game(opened: House, caplog: pytest.LogCaptureFixture) -> None
 
         # Two more stops would stop it again; one alone does not.
         stop(house, 3)
-        house.reply(house.send(ANNA, "heaps showas anna wonder-land 1")[0], "1")
+        shown_board = house.send(ANNA, "heaps showas anna wonder-land 1")[0]
+        house.reply(shown_board, "1")
+        assert states(house)[-1] == "done"
+
+        # Nor do stops count from before it was resumed, even on the same day.
+        stop(house, 4)
+        house.operators.do(BY, order(resume_game, "heaps"))
+        house.live(minutes=1)
+        stop(house, 5)
+        house.send(BELA, "heaps move 1 bela wonder-land 1")
         assert states(house)[-1] == "done"
 
 

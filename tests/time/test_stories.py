@@ -272,6 +272,8 @@ def test_no_total_time_is_no_bank() -> None:
         ("--forfeittime=7", 2, 7),
         ("--forfeittime=8", 7, 8),
         ("--forfeittime=0", 7, 0),
+        ("--time=5d", 1, 0),
+        ("--time=14d+1d", 7, 0),
     ],
 )
 def test_a_short_time_alone_brings_the_reminder_nearer(words: str, nag: int, forfeit: int) -> None:

@@ -276,6 +276,12 @@ def test_every_code_in_the_source_has_a_sentence_and_no_sentence_is_idle() -> No
 ALONE = GAME.setup(1, GAME.options(("-race", "-size=7x7"), 1), Rng(b"taps", 0))
 
 
+def test_a_seal_tapped_twice_on_a_marker_leaves_the_cell_empty() -> None:
+    marked = view(played((0, "c2,e2,f6,f7"), (1, "g1,b2,b4,f5"), (0, "+b2")))
+    assert tapped(marked, "", "!B2") == "!B2"
+    assert tapped(marked, "!B2", "!B2") == "/B2"
+
+
 @given(st.text(max_size=30), st.text(max_size=10))
 def test_taps_take_any_text(draft: str, tap: str) -> None:
     for state in (ALONE, START, FIRED):

@@ -64,3 +64,21 @@ def test_the_least_recently_read_page_is_dropped(
         assert counts == [1, 2, 2, 3, 3, 4]
 
     run(story)
+
+
+def test_a_page_that_was_rendered_again_takes_the_room_of_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(page_cache, "MOST_OCTETS", 9)
+
+    async def story() -> None:
+        cache, renderings = PageCache(most=100), Renderings(b"four")
+        renderings.may_end.set()
+        for stamp in range(5):
+            await cache.get("first", stamp, renderings.make)
+        await cache.get("second", 1, renderings.make)
+        count = renderings.count
+        await cache.get("first", 4, renderings.make)
+        assert renderings.count == count
+
+    run(story)

@@ -103,6 +103,7 @@ def test_no_number_identifies_a_player(watched: Running, caplog: pytest.LogCaptu
     page = get(watched.metrics_port, "/metrics")[1]
     for secret in ("alice", "wonderland", "players.example", "127.0.0"):
         assert secret not in page
+    assert "_created" not in page
     assert "alice" not in "\n".join(written(caplog))
 
 

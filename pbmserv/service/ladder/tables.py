@@ -84,7 +84,7 @@ def ladder_page(context: CommandContext, game: AnyGame) -> LadderPage:
     connection, key = context.connection, game.info.key
     ladder = ladders.of_game(connection, key)
     if ladder is None:
-        return LadderPage(key, game.info.title, 0, [], [], [], [])
+        return LadderPage(key, game.info.title, 0, [], [], [], [], ladder_reigns.FAME.days)
     places = ladder_places.places(connection, ladder.id)
     movements = ladder_places.movements(connection, ladder.id, context.now - MONTH, UNDONE)
     running = ladder_challenges.open_challenges(connection, ladder.id, most=ON_A_PAGE)[::-1]

@@ -142,8 +142,7 @@ def note_settled(
     if not log.isEnabledFor(logging.INFO):
         return
     envelope, because = arrival.envelope, receipt.because
-    is_to_us = incoming is None or incoming.reply_address is None
-    if not because and is_to_us and mail_domain.is_postmaster(envelope.recipient):
+    if not because and mail_domain.is_postmaster(envelope.recipient):
         because = "for the postmaster"
     facts: dict[str, object] = {"mail": receipt.mail, "arrival": arrival.id}
     facts["outcome"] = receipt.outcome
