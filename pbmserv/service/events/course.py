@@ -313,9 +313,9 @@ def _all_have_met(context: CommandContext, event: Event, sections: Collection[in
         return False
     for section in sections:
         entries = events.entries_of(context.connection, event.id, section)
-        here = [entry.player_id for entry in entries if entry.is_here]
+        staying = [entry.player_id for entry in entries if entry.is_here]
         earlier = events.pairings_of(context.connection, event.id, groups=(section, section))
-        if not kind.is_exhausted(here, earlier):
+        if not kind.is_exhausted(staying, earlier):
             return False
     return True
 
@@ -328,11 +328,11 @@ def _draw_next_round(context: CommandContext, event: Event, sections: Collection
     """
     tables = games_of(event).tables(context, event, (min(sections), max(sections)))
     entries = events.entries_of(context.connection, event.id)
-    here = {entry.player_id for entry in entries if entry.is_here}
+    staying = {entry.player_id for entry in entries if entry.is_here}
     lines = {
         section: left
         for section in sorted(sections)
-        if (left := [line for line in tables[section] if line.player_id in here])
+        if (left := [line for line in tables[section] if line.player_id in staying])
     }
     newest = max(events.sections_with_games(context.connection, event.id))
     _store_groups(context, event, kind_of(event).next_groups(event, lines), newest + 1)

@@ -309,7 +309,7 @@ class OperatorPages:
             partial(correspondence.read, name=name, most=MOST)
         )
         waiting = await asyncio.to_thread(
-            correspondence.waiting, self._mail_store, self._database, letters_and_mails.who
+            correspondence.waiting, self._mail_store, self._database, letters_and_mails.writer
         )
         return letters_and_mails, waiting
 
