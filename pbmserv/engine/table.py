@@ -361,21 +361,21 @@ class Keeper:
         )
         return Step(after, {None: SWAP}, (Note("swapped", seat, None),))
 
-    def offer(self, table: Table, seat: Seat, what: str) -> Step[Table]:
+    def offer(self, table: Table, seat: Seat, proposal: str) -> Step[Table]:
         """Carry out that a seat offers something to the other one."""
-        after = replace(table, offer=(what, seat))
-        return Step(after, {None: what}, (Note(OFFER, seat, None, {"what": what}),))
+        after = replace(table, offer=(proposal, seat))
+        return Step(after, {None: proposal}, (Note(OFFER, seat, None, {"what": proposal}),))
 
     def answer(self, table: Table, seat: Seat, *, agreed: bool) -> Step[Table]:
         """Carry out the answer to an offer."""
         assert table.offer is not None
-        what, by = table.offer
+        proposal, by = table.offer
         kind = "agreed" if agreed else "refused"
-        notes = (Note(OFFER, seat, None, {"what": f"{what}-{kind}"}),)
+        notes = (Note(OFFER, seat, None, {"what": f"{proposal}-{kind}"}),)
         public: dict[Seat | None, str] = {None: ACCEPT if agreed else REJECT}
         if not agreed:
             return Step(replace(table, offer=None), public, notes)
-        if what == DRAW:
+        if proposal == DRAW:
             outcome = Outcome((1,) * table.seats, "by agreement")
             after = replace(table, offer=None, outcome=outcome, due=())
             return Step(after, public, notes, reveals=True)
@@ -517,8 +517,8 @@ def _notes_of_move(
     return [replace(own, audience=frozenset({seat})), replace(theirs, audience=others)], public
 
 
-def _note(table: Table, told: str | Told, seat: Seat) -> Note:
-    text, to = (told, None) if isinstance(told, str) else (told.text, told.to)
+def _note(table: Table, report: str | Told, seat: Seat) -> Note:
+    text, to = (report, None) if isinstance(report, str) else (report.text, report.to)
     audience = None if to is None else frozenset(table.seat_of(side) for side in to)
     return Note("told", seat, audience, {"text": _seated(table, text)})
 

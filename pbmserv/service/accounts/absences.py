@@ -264,17 +264,17 @@ def _about(context: CommandContext, letter_to: int | None) -> list[Player]:
     return [] if is_revoked or not player.active else [player]
 
 
-def answer_if_away(context: CommandContext, asked: object) -> Answer | None:
+def answer_if_away(context: CommandContext, command: object) -> Answer | None:
     """Carry out a date that answers the question; return `None` for a command of its own.
 
     Raises:
         Refused: the reply is not a date.
     """
-    if not isinstance(asked, ReplyMove | Yes | Reject):
+    if not isinstance(command, ReplyMove | Yes | Reject):
         return None
     player = context.speaker(None)
     today = localtime.local_date(context.now, zone(player.tz))
-    reply_text = asked.lines[0].strip().rstrip(".!") if isinstance(asked, ReplyMove) else ""
+    reply_text = command.lines[0].strip().rstrip(".!") if isinstance(command, ReplyMove) else ""
     words = reply_text.split()
     while words and words[0].lower() in {"yes", "yes,", "i", "am", "i'm", "away"}:
         words = words[1:]

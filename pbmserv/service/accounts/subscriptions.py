@@ -124,19 +124,19 @@ def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscr
 
 
 def _subscription(context: CommandContext, player: Player, letter: QueuedLetter) -> Subscription:
-    what = kind_of(letter.letter).subscription
-    if what == "ladder":
-        return Subscription(what, player.userid, game=letter.words["game"])
-    if what == "team":
-        return Subscription(what, player.userid, team=letter.words["team"])
-    if what == "event":
-        return Subscription(what, player.userid, event=letter.words["event"])
-    if what not in {"follow", "daily"}:
-        return Subscription(what, player.userid)
+    kind = kind_of(letter.letter).subscription
+    if kind == "ladder":
+        return Subscription(kind, player.userid, game=letter.words["game"])
+    if kind == "team":
+        return Subscription(kind, player.userid, team=letter.words["team"])
+    if kind == "event":
+        return Subscription(kind, player.userid, event=letter.words["event"])
+    if kind not in {"follow", "daily"}:
+        return Subscription(kind, player.userid)
     board = None if letter.board_id is None else boards.load(context.connection, letter.board_id)
     if board is None:
         raise Refused("revoked-address", example=f"forgot {player.userid}")
-    return Subscription(what, player.userid, board.id, board.game)
+    return Subscription(kind, player.userid, board.id, board.game)
 
 
 def _end_ladder_news(context: CommandContext, player: Player, game: str) -> bool:
@@ -148,11 +148,11 @@ def _end_ladder_news(context: CommandContext, player: Player, game: str) -> bool
 
 
 def _tried(
-    command: Callable[[CommandContext, Any], Answer], context: CommandContext, asked: object
+    handler: Callable[[CommandContext, Any], Answer], context: CommandContext, command: object
 ) -> bool:
     """Carry out a command; return whether it changed anything."""
     try:
-        command(context, asked)
+        handler(context, command)
     except Refused as refused:
         if refused.refusal.code not in {"not-followed", "daily-off"}:
             raise

@@ -214,8 +214,8 @@ def _short_switch_interval() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def _log_fault(what: str, board_id: int, error: BaseException) -> None:
+def _log_fault(message: str, board_id: int, error: BaseException) -> None:
     """Log a fault without its own text, which may contain secrets of the game."""
     where = "".join(traceback.format_tb(error.__traceback__))
     name = type(error).__name__
-    log.error(what, extra={"board": board_id, "fault": name, "at": where})
+    log.error(message, extra={"board": board_id, "fault": name, "at": where})

@@ -315,9 +315,9 @@ def _all_have_met(context: CommandContext, event: Event, sections: Collection[in
         return False
     for section in sections:
         entries = event_entries.of_event(context.connection, event.id, section)
-        here = [entry.player_id for entry in entries if entry.is_here]
+        staying = [entry.player_id for entry in entries if entry.is_here]
         earlier = event_games.of_event(context.connection, event.id, groups=(section, section))
-        if not kind.is_exhausted(here, earlier):
+        if not kind.is_exhausted(staying, earlier):
             return False
     return True
 
@@ -330,11 +330,11 @@ def _draw_next_round(context: CommandContext, event: Event, sections: Collection
     """
     tables = games_of(event).tables(context, event, (min(sections), max(sections)))
     entries = event_entries.of_event(context.connection, event.id)
-    here = {entry.player_id for entry in entries if entry.is_here}
+    staying = {entry.player_id for entry in entries if entry.is_here}
     lines = {
         section: left
         for section in sorted(sections)
-        if (left := [line for line in tables[section] if line.player_id in here])
+        if (left := [line for line in tables[section] if line.player_id in staying])
     }
     newest = max(event_games.groups(context.connection, event.id))
     _store_groups(context, event, kind_of(event).next_groups(event, lines), newest + 1)

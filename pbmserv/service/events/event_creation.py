@@ -221,16 +221,16 @@ def _refuse_foreign_options(
 def _boxes(options: dict[str, str], rules: Rules, corrected: _Corrected) -> int:
     """Remove the number of boxes, or of games against the house, from the options of an event."""
     names = ("-games", "-boxes") if rules.house else _OF_BOXES
-    given = [(name, options.pop(name)) for name in names if name in options]
-    if not given:
+    counts = [(name, options.pop(name)) for name in names if name in options]
+    if not counts:
         return rules.boxes
-    name, text = given[0]
+    name, text = counts[0]
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
     if not 1 <= number <= MOST_BOXES:
         example = corrected(f"{names[0]}=3")
         raise Refused("event-boxes", part=text[:20] or name, most=MOST_BOXES, example=example)
-    if any(other != text for _, other in given):
-        raise _repeated(given[0], given[-1], corrected(f"{names[0]}={text}"))
+    if any(other != text for _, other in counts):
+        raise _repeated(counts[0], counts[-1], corrected(f"{names[0]}={text}"))
     return number
 
 

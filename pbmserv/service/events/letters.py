@@ -55,7 +55,7 @@ def news(
     context: CommandContext,
     event: Event,
     entries: Iterable[Entry],
-    what: str,
+    topic: str,
     *,
     boards: Sequence[SeatAt] = (),
     **words: Any,
@@ -63,11 +63,11 @@ def news(
     """Return a letter about an event to each of some players who want letters about it.
 
     Args:
-        what: the news: see ``letters/event-news.j2``.
+        topic: what the letter tells: see ``letters/event-news.j2``.
         boards: finished boards of these players, which the letter shows.
         words: further words of the letter.
     """
-    words = {**facts(context, event), "what": what, **words}
+    words = {**facts(context, event), "what": topic, **words}
     part = Part("event-news", words)
     if boards:
         shown = [

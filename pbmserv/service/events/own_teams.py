@@ -28,9 +28,9 @@ def named_team(context: CommandContext, words: Sequence[str]) -> Team:
     return team
 
 
-def answer_to_member(context: CommandContext, team: Team, what: str, **words: object) -> Answer:
+def answer_to_member(context: CommandContext, team: Team, topic: str, **words: object) -> Answer:
     """Return the answer to a member, with the team as it is now."""
-    return Answer((Part("team", {**own_facts(context, team), "what": what, **words}),))
+    return Answer((Part("team", {**own_facts(context, team), "what": topic, **words}),))
 
 
 def own_team(context: CommandContext, player: Player) -> Team:

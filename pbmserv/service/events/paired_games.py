@@ -365,14 +365,14 @@ def _penalise(
 
 
 def _to_both(
-    context: CommandContext, event: Event, board: BoardRow, what: str
+    context: CommandContext, event: Event, board: BoardRow, topic: str
 ) -> list[Notification]:
     entries = [
         entry
         for sitter in board.sitters
         if (entry := event_entries.of_player(context.connection, event.id, sitter.player_id))
     ]
-    return letters.news(context, event, entries, what, board=board.id)
+    return letters.news(context, event, entries, topic, board=board.id)
 
 
 # -- the end -------------------------------------------------------------------------------------

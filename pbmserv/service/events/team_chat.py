@@ -35,8 +35,8 @@ def chat_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answe
 
 
 def _said_to_team(context: CommandContext, player: Player, team: Team) -> Answer:
-    said = words_for_others(context)
-    if not said:
+    message = words_for_others(context)
+    if not message:
         raise Refused("no-words", part="team chat")
     readers = [
         member
@@ -46,12 +46,12 @@ def _said_to_team(context: CommandContext, player: Player, team: Team) -> Answer
     if not readers:
         raise Refused("team-alone", part=team.name, example="team invite FRIEND")
     part = Part(
-        "team-chat", {"by": player.userid, "said": said, "team": team.id, "name": team.name}
+        "team-chat", {"by": player.userid, "said": message, "team": team.id, "name": team.name}
     )
     to_readers = tuple(
         Notification(member.address, member.player_id, part)
         for member in readers
         if not member.muted
     )
-    sent = {"to": [member.userid for member in readers], "unreachable": [], "said": said}
+    sent = {"to": [member.userid for member in readers], "unreachable": [], "said": message}
     return Answer((Part("message-sent", sent),), to_readers)

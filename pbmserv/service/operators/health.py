@@ -307,9 +307,9 @@ def _sessions(slots: Mapping[str, Slots]) -> Check:
         if NEARLY * slot.most <= slot.open < slot.most
     ]
     numbers = {
-        f"{name}_{what}": getattr(slot, what)
+        f"{name}_{field}": getattr(slot, field)
         for name, slot in slots.items()
-        for what in ("open", "most")
+        for field in ("open", "most")
     }
     state: State = "failing" if full else "degraded" if many else "ok"
     return Check(state, "; ".join(full + many), numbers)

@@ -132,10 +132,10 @@ class PersonalPages:
         async with self._boards.turns.of(link.player):
             return await asyncio.to_thread(self._page, token)
 
-    async def ask_link(self, who: str) -> None:
+    async def ask_link(self, player_name: str) -> None:
         """Have a link mailed to a player, by userid or address. It does not wait for the result,
         since nobody may learn whether the player exists."""
-        await self._play.leave(PageLinkForm(who.strip().lower()[:254]))
+        await self._play.leave(PageLinkForm(player_name.strip().lower()[:254]))
 
     async def press(self, token: str, fields: Mapping[str, str]) -> Change | None:
         """Carry out a form; return `None` if the link is not good.

@@ -227,10 +227,10 @@ def sizes(game: Database) -> dict[str, int]:
     if game.is_sqlite:
         files = {"": sqlite_file(game.url), "mail_": sqlite_file(mail_url(game.url))}
         return {
-            f"{store}{what}": _size(path)
+            f"{store}{part}": _size(path)
             for store, file in files.items()
             if file is not None
-            for what, path in (("database", file), ("wal", _wal(file)))
+            for part, path in (("database", file), ("wal", _wal(file)))
         }
     with game.reading.connect() as connection:
         size = connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar()
