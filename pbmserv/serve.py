@@ -60,7 +60,6 @@ def serve(loaded: Loaded, stages: Sequence[str] = STAGES) -> int:
             settings = _with_ports(loaded.settings, bound)
             base, secret = _open(settings)
             gc.freeze()  # keeps the pages that the stages share from being copied
-            gc.enable()
             own = _for_stages(settings, stages)
             mailbox = f"{public_url(own.mailbox)}/{secret}/" if own.mailbox else ""
 

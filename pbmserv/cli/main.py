@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Sequence
 from typing import Annotated
@@ -71,7 +70,6 @@ def serve(
     stages = stage_names.stages_of(only)
     if "door" in stages and not without_mail:
         preflight.refuse_without_mail(loaded.settings)
-    gc.disable()  # until the stages fork: modules stay, and to search them takes long
     from pbmserv.serve import serve as run_stages
 
     raise typer.Exit(run_stages(loaded, stages))

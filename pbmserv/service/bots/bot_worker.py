@@ -7,7 +7,6 @@ several processes may think. `bot_moves` makes the moves, in play.
 from __future__ import annotations
 
 import logging
-import sys
 import traceback
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -42,9 +41,6 @@ BATCH = 20
 TICK_S = 0.5
 """Moves are made a multiple of this many seconds after the bot began to think. Nearly every thought
 takes less than one step, so its duration reveals nothing."""
-
-SWITCH_S = 0.0002
-"""Python's switch interval in seconds while a bot thinks, so that other threads wait less."""
 
 log = logging.getLogger("pbmserv.service")
 
@@ -129,7 +125,7 @@ class BotWorker(Rounds):
         words: Mapping[str, Any] = {}
         try:
             if number not in self._watch.killed_over():
-                with self._watch.doing(number), _short_switch_interval():
+                with self._watch.doing(number):
                     words = self._coach(request)
         except GameAway:
             pass
@@ -198,20 +194,8 @@ class BotWorker(Rounds):
         seat = bot_turns.to_move(board, position)
         if seat is None:
             return None
-        with _short_switch_interval():
-            move = bot_move(position, seat, board.sitters[seat].userid)
+        move = bot_move(position, seat, board.sitters[seat].userid)
         return Thought(board.plies, seat, move)
-
-
-@contextmanager
-def _short_switch_interval() -> Iterator[None]:
-    """Let other threads interrupt a thought quickly, so that mails hardly wait."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, SWITCH_S))
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
 
 
 def _log_fault(message: str, board_id: int, error: BaseException) -> None:
