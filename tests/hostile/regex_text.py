@@ -19,13 +19,15 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
+from examples import DEEP
+
 parser: Any = import_module("re._parser")
 compiler: Any = import_module("re._compiler")
 
 LONG = 40
 """A repetition with at least this bound is pumped like one without a bound."""
 _PROBES = "a1 \n\t_-é"
-_MOST_SAMPLES = 8
+_MOST_SAMPLES = 8 if DEEP else 4
 _ENDS = ("", "\0")
 """Ends of a pumped text: none, or a character that hardly any pattern accepts there."""
 
