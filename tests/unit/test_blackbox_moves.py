@@ -91,6 +91,22 @@ def test_on_a_wide_board_bottom_ports_are_doubled_letters() -> None:
 
 
 @rows(
+    ("typed", "code"),
+    [
+        ("g +c3", "commas"),
+        ("+3b4", "two-rows"),
+        ("b3c", "two-columns"),
+        ("-3", "no-column"),
+        ("!15", "line-unknown"),
+    ],
+)
+def test_each_wrong_part_is_named(typed: str, code: str) -> None:
+    """Dialogs have the other mistakes, most of them `move-wrong.dialog`."""
+    fault = refusal(view(FIRED), typed)
+    assert (fault.code, fault.part) == (f"blackbox.{code}", typed)
+
+
+@rows(
     ("typed", "example"),
     [
         ("c,3", "C"),

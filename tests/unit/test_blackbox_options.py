@@ -35,6 +35,24 @@ def test_any_change_of_the_rules_is_unrated(word: str) -> None:
     assert not GAME.rated(GAME.options((word,), 2))
 
 
+@rows(
+    ("words", "code"),
+    [
+        (["-race", "-practice"], "practice-alone"),
+        (["-race", "-scoring=best"], "scoring"),
+        (["-race", "-id=w3h3m1M1#x", "-size=8x8"], "option-id"),
+        (["-atoms=few"], "atoms-form"),
+        (["-guesses=some"], "guesses-form"),
+        (["-guesses=0"], "guesses-range"),
+    ],
+)
+def test_each_wrong_word_has_its_own_refusal(words: list[str], code: str) -> None:
+    """Dialogs have the other mistakes, most of them `options-wrong.dialog`."""
+    with pytest.raises(OptionError) as caught:
+        GAME.options(words, 2)
+    assert (caught.value.refusal.code, caught.value.refusal.part) == (f"blackbox.{code}", words[-1])
+
+
 @given(
     size=st.tuples(st.integers(2, 6), st.integers(2, 6)),
     least=st.integers(0, 5),

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from heaps import Heaps
 from one_process import Server
+from rows import rows
 
 from pbmserv.config.settings import load
 from pbmserv.engine import registry
 from pbmserv.engine.registry import Registry
-from pbmserv.engine.types import GameInfo
+from pbmserv.engine.types import GameInfo, Outcome, Seat
 from pbmserv.errors import ServerFault
+from pbmserv.service.boards.board_ends import check_outcome
 
 
 def announced(
@@ -68,3 +70,27 @@ def test_a_game_is_not_called_as_a_command_is(
     settings = {"PBMSERV_DATABASE": url, "PBMSERV_ADDRESS": "pbmserv@games.example"}
     with pytest.raises(ServerFault, match='a game cannot be called "show"'):
         Server(load(settings, None).settings)
+
+
+@rows(
+    ("outcome", "is_told"),
+    [
+        (Outcome((1, 2), "solved"), True),
+        (Outcome((1, 1), "solved", Seat(1), (3, 4)), True),
+        (Outcome((1,), "solved"), False),
+        (Outcome((1, 2, 3), "solved"), False),
+        (Outcome((2, 3), "solved"), False),
+        (Outcome((0, 1), "solved"), False),
+        (Outcome((1, 2), "solved", Seat(2)), False),
+        (Outcome((1, 2), "solved", None, (3,)), False),
+        (Outcome(("1", 2), "solved"), False),
+        (Outcome((1, 2.0), "solved"), False),
+    ],
+)
+def test_an_outcome_says_how_each_seat_did(outcome: Outcome, is_told: bool) -> None:
+    try:
+        check_outcome(outcome, 2)
+    except ServerFault:
+        assert not is_told
+    else:
+        assert is_told
