@@ -11,8 +11,8 @@ from types import FrameType
 LIMIT_S = 15.0
 """Processor seconds after which the server stops rules."""
 
-_CHECKS = "pbmserv.testing.check"
-"""The module that calls the rules."""
+_CHECKS = "pbmserv.testing."
+"""The beginning of the names of modules that call the rules."""
 
 _LOOKS = 15
 """Looks at the stack in this time."""
@@ -60,8 +60,13 @@ def _outermost(frame: FrameType | None, file: str) -> FrameType | None:
     Functions of the same file may have called the checks, if it is that of a test.
     """
     outermost = None
-    while frame is not None and frame.f_globals.get("__name__") != _CHECKS:
+    while frame is not None and not is_of_checks(frame):
         if frame.f_code.co_filename == file:
             outermost = frame
         frame = frame.f_back
     return outermost
+
+
+def is_of_checks(frame: FrameType) -> bool:
+    """Return whether a frame belongs to a module of this package, which calls the rules."""
+    return str(frame.f_globals.get("__name__")).startswith(_CHECKS)

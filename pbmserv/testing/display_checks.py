@@ -1,0 +1,95 @@
+"""Checks of what readers see of a board: its drawing in every form, and sentences about moves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pbmserv.engine.adapter import AdaptedGame
+from pbmserv.engine.game_view import View
+from pbmserv.engine.position import Position, notes_for
+from pbmserv.engine.types import Seat
+from pbmserv.game import Game, Grid
+from pbmserv.game.cells import laid_out
+from pbmserv.testing.findings import Report
+
+WIDTH = 76
+"""Most columns of a board as text."""
+NAMES = ("player1", "player2", "player3", "player4", "player5", "player6", "player7", "player8")
+
+
+class DisplayChecks:
+    """Checks of what readers see of a board.
+
+    Args:
+        rules, game: the game, and as the server has it.
+        report: takes the findings.
+    """
+
+    def __init__(self, rules: Game[Any], game: AdaptedGame, report: Report) -> None:
+        self._rules, self._game, self._report = rules, game, report
+
+    def check_board(self, position: Position, seats: int) -> None:
+        """Draw the board for all readers in every form."""
+        for you in (*map(Seat, range(seats)), None):
+            state = position.state.state
+            seen = self._rules.seen(state, you)
+            if self._rules.seen(seen, you) != seen:
+                self._report.add("seen", "hides more when it is asked again about what it returned")
+            if seen != state and not self._rules.hidden:
+                self._report.add("hidden", "must be True, since seen() hides something")
+            view = self._game.view(position.state, you)
+            self._check_parts(view)
+            self._check_letters(view, NAMES[:seats], you)
+
+    def _check_parts(self, view: View) -> None:
+        """Check what the game shows."""
+        shown: Any = view.parts
+        for part in shown:
+            if not isinstance(part, Grid):
+                continue
+            if len({len(row) for row in part.rows}) > 1:
+                self._report.add("show", "the rows of a grid differ in length")
+            keys = {key for row in part.rows for key in row} - {".", " "}
+            if unknown := sorted(keys - set(part.pieces)):
+                self._report.add("show", f"no piece has the key {unknown[0]!r}")
+            names = [cell.name for cell in laid_out(part).cells]
+            if len(set(names)) < len(names):
+                self._report.add("show", "two cells have the same name")
+            if strange := sorted({*part.strong, *part.new} - set(names)):
+                self._report.add("show", f"{strange[0]} is not a cell of the grid")
+
+    def _check_letters(self, view: View, names: Sequence[str], you: Seat | None) -> None:
+        """Look at all that a letter and a page have of a board."""
+        for name, text in drawn(self._rules.key, view, names, you).items():
+            if name.startswith("board") and not re.sub(r"<[^<>]*>|[\s|+-]", "", text):
+                self._report.add("show", f"the board is empty ({name})")
+            wide = [line for line in text.splitlines() if len(line) > WIDTH]
+            if wide and name.endswith("txt"):
+                self._report.add("show", f"a line has {len(wide[0])} columns; {WIDTH} are the most")
+
+    def check_sentences(self, position: Position, seats: int) -> None:
+        """Check the sentences about a move."""
+        for you in (*map(Seat, range(seats)), None):
+            for note in notes_for(self._game, position.step, you):
+                text = str(note.values.get("text", ""))
+                rest = re.sub(r"\{[0-9]('s)?\}", "", text)
+                if "{" in rest or any(int(n) >= seats for n in re.findall(r"\{([0-9])", text)):
+                    self._report.add("play", f"tells of a seat that is not there: {text!r}")
+
+
+def drawn(key: str, view: View, names: Sequence[str], you: Seat | None) -> dict[str, str]:
+    """Return all that a letter has of a board, by the names of its templates."""
+    from pbmserv.letters.rendering import Links
+    from pbmserv.letters.replies import Mailto
+    from pbmserv.views.environment import environment
+
+    people = [name for seat, name in enumerate(names) if seat != you]
+    mailto = Mailto("pbmserv+token@games.example", "Re: a board")
+    variables = {"board": 12, "mailto": mailto, "links": Links.ALL, "people": people}
+    variables |= {"compact": False, "view": view, "names": names, "you": you, "beginner": True}
+    return {
+        name: environment().get_template(f"games/{key}/{name}.j2").render(variables)
+        for name in ("board.txt", "advice.txt", "spoken.txt", "board.html", "advice.html")
+    }
