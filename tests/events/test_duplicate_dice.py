@@ -218,6 +218,15 @@ def test_the_dice_can_be_checked_when_all_have_finished(field: Callable[[int], F
     assert all(not _ply(position).mark for position in _position(players, number).backwards())
 
 
+def test_a_list_does_not_tell_how_far_a_player_is(field: Callable[[int], Field]) -> None:
+    players = field(2)
+    _begun(players, "backgammon", "-games=1")
+    play_as_bot(players.server, "ann", _board(players, "ann"), most=1)
+    (listed,) = players.server.send(address_of("bob"), "games ann")
+    assert "to move" in listed.one_line
+    assert "(#" not in listed.one_line
+
+
 def test_a_move_in_a_hidden_game_leaves_its_page_as_it_is(field: Callable[[int], Field]) -> None:
     players = field(2)
     _begun(players, "backgammon", "-games=1")

@@ -67,6 +67,7 @@ DONE = (
     (("outbox", "show", "6"), "Letter 6"),
     (("outbox", "hold", "6", *WHY), "We hold letter 6"),
     (("outbox", "list", "--state", "held"), "held"),
+    (("outbox", "retry", "6", "--since", "2026-01-01", *WHY), "Name one or more letters"),
     (("outbox", "retry", "6", *WHY), "as soon as possible"),
     (("outbox", "drop", "6", *WHY), "We will not send letter 6"),
     (("outbox", "retry", "1", *WHY), "has been sent"),

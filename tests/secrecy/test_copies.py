@@ -159,6 +159,14 @@ def test_a_box_that_somebody_names_is_shown_to_others_from_the_next_day_on(house
     assert text.kind == "saved"
 
 
+def test_a_follower_does_not_see_a_box_that_somebody_named(house: Indoors) -> None:
+    (board,) = begin(house, "alice", "blackbox solo alice -id=w3h3m1M1#x")
+    house.send(BOB, f"subscribe {board.board} bob {PASSWORD}")
+    (news,) = [letter for letter in house.reply(board, "solve") if letter.recipient == BOB]
+    assert "From tomorrow (UTC) you can see it" in news.one_line
+    assert "The atom was" not in news.text
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30) if DEEP else (3,))
 def test_no_sequence_of_commands_reveals_a_running_box(tmp_path: Path, seed: int) -> None:

@@ -90,6 +90,7 @@ def test_encode_is_the_way_back() -> None:
     assert printed("encode", "w8h8m5M5", *CELLS.lower().split()) == DESCRIBED + "\n"
     ids = printed("generate", "20", "9x6/1-9")
     assert printed("encode", typed=printed("decode", typed=ids)) == ids
+    assert printed("decode", "8x8/5#tea ").startswith("w8h8m5M5:")  # nobody sees the blank
 
 
 def test_generate_makes_boxes_of_a_grade_and_such_as_are_unique() -> None:
