@@ -23,7 +23,7 @@ from numba import njit
 from generators.trees import note
 from pbmserv.games.blackbox.bots import hiding, kernels, trees
 from pbmserv.games.blackbox.bots.kernels import part, sums_over_orientations
-from pbmserv.games.blackbox.bots.trees import orientations
+from pbmserv.games.blackbox.bots.orientations import orientations
 from pbmserv.games.blackbox.options import Options
 
 OPTIONS = Options(7, 7, 4, 4)

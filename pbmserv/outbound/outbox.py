@@ -84,7 +84,7 @@ class Outbox:
                 boards = ShownBoards(connection, self.composer.positions)
                 for row in rows:
                     raws[row.id] = row.raw or self._rendered(boards, row, kills.get(row.id, 0))
-            self.composer.positions.remember(boards.newest)
+            self.composer.positions.remember(boards.replayed)
             packed = {row.id: pack(raws[row.id]) for row in rows if row.raw is None}
             if packed:
                 self._writer.keep(packed)

@@ -74,13 +74,13 @@ class Base:
         """Return the counters that limit mails, for one process."""
         settings = self.settings
         rates = Rates(
-            settings.rate_player,
-            settings.rate_address,
-            settings.rate_network,
-            settings.rate_refusals,
-            settings.rate_answers,
-            settings.rate_confirmations,
-            settings.rate_resets,
+            player=settings.rate_player,
+            address=settings.rate_address,
+            network=settings.rate_network,
+            refusals=settings.rate_refusals,
+            answers=settings.rate_answers,
+            confirmations=settings.rate_confirmations,
+            resets=settings.rate_resets,
         )
         return Traffic(rates, self.clock)
 

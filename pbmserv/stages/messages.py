@@ -3,6 +3,9 @@
 A line is a word, a space and a JSON text. The word of a request is the name of its class; that of
 an answer is ``ok`` or a kind of error, whose JSON text is one sentence. Values are checked against
 their types when a line is written and when it is read.
+
+A new request is a class here, its line in `REQUESTS`, and a function among the answers of its
+stage.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any, Protocol, TypeVar
 
 from pbmserv.errors import NotDone, StillWorking
+from pbmserv.service.core.job_result import FAILED
 from pbmserv.service.core.page_form import PageForm
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages.base import Base
@@ -18,8 +19,6 @@ R = TypeVar("R")
 
 LONGEST_S = 5.0
 """Seconds that a page waits for a result."""
-FAILED = {"failed": True}
-"""The result of a form or request on which our code failed."""
 UNRUNG_S = 0.25
 """Seconds between two looks without a ring: the play of another host cannot ring here."""
 

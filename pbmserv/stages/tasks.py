@@ -23,7 +23,7 @@ from pbmserv.commands.table.command_types import Credentials
 from pbmserv.errors import GameAway, MailError
 from pbmserv.inbound.auth.senders import Senders
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
-from pbmserv.service.core.job_result import Done, Job, Receipt
+from pbmserv.service.core.job_result import FAILED, Done, Job, Receipt
 from pbmserv.service.core.services import Services
 from pbmserv.service.core.submission import Request
 from pbmserv.service.limits.mails_over_limit import MailOverLimit
@@ -35,7 +35,6 @@ from pbmserv.service.mails.mail_service import MailService, ToKeep
 from pbmserv.service.mails.password_checks import PasswordChecks
 from pbmserv.service.pages import forms
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequests
-from pbmserv.stages.play_of_pages import FAILED
 from pbmserv.store.delivery.arrivals import Arrival
 from pbmserv.store.delivery.inbox import FOR_POSTMASTER
 

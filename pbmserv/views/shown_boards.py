@@ -45,12 +45,12 @@ class ShownBoards:
         connection: a transaction that sees one state of the store.
         positions: replays boards. Nothing is added to them, since the transaction
             may never be committed.
-        newest: the newest positions of the boards that were shown.
+        replayed: the newest positions of the boards that were shown.
     """
 
     connection: Connection
     positions: Positions
-    newest: dict[int, Position] = field(default_factory=dict)
+    replayed: dict[int, Position] = field(default_factory=dict)
     _rows: dict[int, BoardRow] = field(default_factory=dict)
 
     def board(self, board_id: int) -> BoardRow:
@@ -93,9 +93,10 @@ class ShownBoards:
 
     def _newest(self, board: BoardRow) -> Position:
         """Return the newest position of a board, replayed at most once."""
-        position = self.newest.get(board.id)
+        position = self.replayed.get(board.id)
         if position is None:
-            position = self.newest[board.id] = self.positions.newest(self.connection, board)
+            position = self.positions.newest(self.connection, board)
+            self.replayed[board.id] = position
         return position
 
 

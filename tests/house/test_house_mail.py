@@ -23,7 +23,7 @@ from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.overviews import user_facts
 from pbmserv.service.ratings import rebuilding
-from pbmserv.store.boards import moves
+from pbmserv.store.boards import boards, moves
 from pbmserv.store.tables.boards import boards as board_table
 from pbmserv.store.tables.bots import house_turns
 from pbmserv.store.tables.mail import outbox
@@ -72,6 +72,16 @@ def waiting(server: Indoors) -> int:
 def record(server: Indoors, board: int = 1) -> list[tuple[int, str]]:
     with server.server.database.reading.connect() as connection:
         return [(ply.seat, ply.text) for ply in moves.record(connection, board)]
+
+
+def test_no_clock_runs_while_the_house_is_to_move(server: Indoors) -> None:
+    """It may be down for days, and loses no game on time."""
+    letter = begun(server)
+    take(server, letter, unused(letter))
+    with server.server.database.reading.connect() as connection:
+        board = boards.load(connection, 1)
+    assert board is not None
+    assert [clock.since for clock in board.clocks] == [None, None]
 
 
 def test_a_game_goes_to_its_end_and_counts_for_the_person_alone(server: Indoors) -> None:

@@ -23,8 +23,9 @@ from pbmserv.games.blackbox.bots.hiding import hard_layout, numbered, stored_lik
 from pbmserv.games.blackbox.bots.levels import (
     LEVELS,
 )
+from pbmserv.games.blackbox.bots.orientations import orientations, port_orientations
 from pbmserv.games.blackbox.bots.search import Case, search
-from pbmserv.games.blackbox.bots.trees import Damaged, orientations, port_orientations
+from pbmserv.games.blackbox.bots.trees import Damaged
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import Options

@@ -22,12 +22,12 @@ from pbmserv.games.blackbox.bots.difficulty import (
     mean_probes,
     percentile,
 )
+from pbmserv.games.blackbox.bots.orientations import orientations
 from pbmserv.games.blackbox.bots.trees import (
     KINDS,
     Damaged,
     Goal,
     Tree,
-    orientations,
     tree,
 )
 from pbmserv.games.blackbox.options import Options, draw_cells

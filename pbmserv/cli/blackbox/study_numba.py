@@ -22,7 +22,8 @@ from pbmserv.cli.blackbox.study_lines import (
     top_ports,
 )
 from pbmserv.games.blackbox.bots import kernels
-from pbmserv.games.blackbox.bots.trees import orientations, winning_turns
+from pbmserv.games.blackbox.bots.orientations import orientations
+from pbmserv.games.blackbox.bots.trees import winning_turns
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.options import Options

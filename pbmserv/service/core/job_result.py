@@ -39,6 +39,10 @@ class Receipt:
     because: str = ""
 
 
+FAILED: Mapping[str, bool] = {"failed": True}
+"""The result of a form or press on which our code failed, for the page that waits for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Done:
     """The effects of a committed job that concern memory, other stages and pages.

@@ -161,15 +161,20 @@ class BoardRow:
         return None
 
 
+_TERMS = {
+    "nag_days": "nag",
+    "forfeit_days": "forfeit",
+    "total_days": "total",
+    "increment_days": "increment",
+    "cap_days": "cap",
+    "weekdays": "weekdays",
+    "away_days": "away",
+}
+"""The columns that hold the terms of a board, and their attributes."""
+
 _OF_BOARD = [
     *(boards.c[field.name] for field in fields(BoardRow) if field.name in boards.c),
-    boards.c.nag_days,
-    boards.c.forfeit_days,
-    boards.c.total_days,
-    boards.c.increment_days,
-    boards.c.cap_days,
-    boards.c.weekdays,
-    boards.c.away_days,
+    *(boards.c[column] for column in _TERMS),
     exists().where(followers.c.board_id == boards.c.id).label("followed"),
 ]
 _NAMES = [column.name for column in _OF_BOARD]
@@ -232,16 +237,9 @@ def _read(statement: Prepared, connection: Connection, board_id: int) -> BoardRo
     values["clocks"] = from_json(values["clocks"])
     sitters = tuple([Sitter(*row[len(_NAMES) :]) for row in rows])
     bots = frozenset([sitter.seat for sitter in sitters if sitter.state == PlayerState.BOT])
-    terms = Terms(
-        values.pop("nag_days"),
-        values.pop("forfeit_days"),
-        values.pop("total_days"),
-        values.pop("increment_days"),
-        values.pop("cap_days"),
-        values.pop("weekdays"),
-        values.pop("away_days"),
-        alone=len(sitters) - len(bots) == 1 and values["event_id"] is None,
-    )
+    is_alone = len(sitters) - len(bots) == 1 and values["event_id"] is None
+    times = {name: values.pop(column) for column, name in _TERMS.items()}
+    terms = Terms(**times, alone=is_alone)
     names = tuple([sitter.userid for sitter in sitters])
     plans = {sitter.seat: sitter.plan for sitter in sitters if sitter.plan}
     return BoardRow(**values, terms=terms, sitters=sitters, names=names, bots=bots, plans=plans)
@@ -255,15 +253,7 @@ lock = partial(_read, _LOCK)
 
 def columns_of_terms(terms: Terms) -> dict[str, Any]:
     """Return the values of the columns that hold the terms of a board."""
-    return {
-        "nag_days": terms.nag,
-        "forfeit_days": terms.forfeit,
-        "total_days": terms.total,
-        "increment_days": terms.increment,
-        "cap_days": terms.cap,
-        "weekdays": terms.weekdays,
-        "away_days": terms.away,
-    }
+    return {column: getattr(terms, name) for column, name in _TERMS.items()}
 
 
 def create(

@@ -13,11 +13,11 @@ from functools import cache
 
 from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox import options as choices
+from pbmserv.games.blackbox.bots.orientations import orientations
 from pbmserv.games.blackbox.bots.search import search
 from pbmserv.games.blackbox.bots.trees import (
     Goal,
     Tree,
-    orientations,
     usable_tree,
 )
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, stored_id

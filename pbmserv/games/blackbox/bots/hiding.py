@@ -15,7 +15,8 @@ from math import comb, exp, log
 
 from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.bots.difficulty import is_unique, mean_probes
-from pbmserv.games.blackbox.bots.trees import Damaged, orientations, read_stored
+from pbmserv.games.blackbox.bots.orientations import orientations
+from pbmserv.games.blackbox.bots.trees import Damaged, read_stored
 from pbmserv.games.blackbox.options import Options, draw_cells
 from pbmserv.games.blackbox.rays import trace_all
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pbmserv.games.blackbox.bots.trees import orientations
+from pbmserv.games.blackbox.bots.orientations import orientations
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import field_of, walk

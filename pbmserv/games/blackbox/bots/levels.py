@@ -18,7 +18,8 @@ from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox.bots.candidates import Candidates, candidates
 from pbmserv.games.blackbox.bots.hiding import hard_layout, random_layout
-from pbmserv.games.blackbox.bots.trees import Goal, port_orientations, usable_tree
+from pbmserv.games.blackbox.bots.orientations import port_orientations
+from pbmserv.games.blackbox.bots.trees import Goal, usable_tree
 from pbmserv.games.blackbox.options import Options, without_box
 from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.views import BoxView, View
