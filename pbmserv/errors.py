@@ -1,4 +1,4 @@
-"""All exceptions that packages raise for each other.
+"""Exceptions that packages raise for each other.
 
 ::
 
@@ -164,7 +164,7 @@ class StoreAway(ServerFault):
 
 
 class DoorAway(StoreAway):
-    """No door takes forms and moves of pages now; nothing was stored."""
+    """The door cannot store a form or a move of a page now; nothing was stored."""
 
 
 class MustWait(PbmError):
@@ -188,7 +188,7 @@ class NotDone(ServerFault):
 
 
 class NamesUnavailable(ServerFault):
-    """No name server answered, which is different from "there is no such name"."""
+    """Name servers do not answer, so it is unknown whether a name exists."""
 
 
 class RelayError(ServerFault):

@@ -431,7 +431,7 @@ class AdaptedGame:
 
     @property
     def _reads_itself(self) -> bool:
-        """Whether the game has its own way to read moves."""
+        """Whether the game reads moves by a method of its own."""
         return type(self.rules).read is not Game.read
 
 

@@ -251,7 +251,7 @@ class Position:
 
     @property
     def is_draw(self) -> bool:
-        """Whether its ply began the game again with the mark of a mail; see `record.JOIN`."""
+        """Whether its ply is a `record.JOIN`, which begins the game again."""
         return self.ply is not None and self.ply.text == JOIN
 
     @property

@@ -105,7 +105,7 @@ class Ply:
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """All facts that are needed to replay a board.
+    """The facts from which a board is replayed.
 
     Attributes:
         game: the key of the game in the registry.

@@ -1,4 +1,4 @@
-"""All that the author of a game imports.
+"""The names that the author of a game imports.
 
 A game is one class, a subclass of `Game`; its docstring explains the rules to players. An object of
 it is announced by an entry point of the group ``pbmserv.games``. docs/games.md leads through it.

@@ -25,7 +25,7 @@ _GAP = re.compile("\n\n\n+")
 
 
 class Links(StrEnum):
-    """How many links a board has, or that it is left out.
+    """The number of links that a board has, if the board is drawn at all.
 
     A letter takes the next lower level until it is short enough.
     """

@@ -84,7 +84,7 @@ class LetterKind:
 
     @property
     def has_entries(self) -> bool:
-        """Whether its words have entries for several boards, of which a reply names one."""
+        """Whether its words have an entry for each of several boards; a reply names the board."""
         return self.question == Question(Purpose.TRAY)
 
 

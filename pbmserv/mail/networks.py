@@ -13,7 +13,7 @@ LOOPBACK: tuple[Network, ...] = (
     ipaddress.ip_network("127.0.0.0/8"),
     ipaddress.ip_network("::1"),
 )
-"""This machine."""
+"""The networks of this machine."""
 
 _PREFIXES = {4: 24, 6: 64}
 

@@ -31,7 +31,12 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """When a process of the server was last alive, and since when without interruption."""
+    """The newest sign of life of the server.
+
+    Attributes:
+        beat_at: time at which one of its processes was last alive.
+        up_since: end of the last outage before that.
+    """
 
     beat_at: datetime
     up_since: datetime

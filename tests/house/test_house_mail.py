@@ -77,7 +77,7 @@ def record(server: Indoors, board: int = 1) -> list[tuple[int, str]]:
 def test_no_clock_runs_while_the_house_is_to_move(server: Indoors) -> None:
     """It may be down for days, and loses no game on time."""
     letter = begun(server)
-    take(server, letter, unused(letter))
+    server.reply_unread(letter, unused(letter))
     with server.server.database.reading.connect() as connection:
         board = boards.load(connection, 1)
     assert board is not None

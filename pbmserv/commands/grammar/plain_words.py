@@ -193,7 +193,7 @@ _BESIDE_YES = _YES.union(
 """Words that may accompany a yes without limiting it."""
 
 _BUT_WORDS = re.compile(r"[^\w?']+")
-"""All characters except words and question marks, since "ok?" is a question."""
+"""Characters between words, except question marks, since "ok?" is a question."""
 
 _DIGEST_ON = frozenset({"on", "yes"})
 _WORDS_OF_SETTING = 2

@@ -87,7 +87,7 @@ class NotTried(Command):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All commands of a mail.
+    """The commands of a mail.
 
     Attributes:
         lines: the commands in order, at least one; an empty mail reads as `Help`.

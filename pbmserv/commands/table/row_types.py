@@ -52,7 +52,7 @@ class Kind(Enum):
 
     @property
     def secret(self) -> bool:
-        """Whether answers never repeat the words."""
+        """Whether the words are kept out of answers."""
         return self in {Kind.PASSWORD, Kind.NEW_PASSWORD}
 
 

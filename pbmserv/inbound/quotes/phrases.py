@@ -28,7 +28,7 @@ WROTE = frozenset(
 WROTE_UNSPACED = listed_words(
     "写道 寫道 写到 写了 寫了 작성 썼습니다 のメール 書きました 書いた เขียน लिखा"
 )
-"""Such verbs in languages without blanks between words, or with combining marks: "Bob
+"""Verbs of attributions in languages without blanks between words, or with combining marks: "Bob
 <b@example.org> 于2014年3月3日周一 10:00写道：" (Gmail)."""
 
 OPENERS = (

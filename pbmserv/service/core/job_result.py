@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from pbmserv.engine.position import Position
 
 MailOutcome: TypeAlias = Literal["taken", "copy", "ignored", "kept", "put-off"]
-"""How a mail or press ended in play: carried out, a copy of an earlier one, not to be answered,
+"""The result of a mail or press in play: carried out, a copy of an earlier one, not to be answered,
 left to the operator, or waiting."""
 
 

@@ -102,7 +102,7 @@ class TooMany(ServerFault):
 
 
 class Reply(Enum):
-    """Whether an answer to a mail without effect on a game is sent."""
+    """The decision whether a mail without effect on a game is answered."""
 
     SEND = "send"
     LAST = "last"

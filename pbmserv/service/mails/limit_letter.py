@@ -19,11 +19,11 @@ class WaitsAt(StrEnum):
     """The place at which a mail over a limit waits."""
 
     SERVER = "server"
-    """Here, until it may be carried out."""
+    """This server keeps the mail until it may be carried out."""
     SENDER = "sender"
-    """It was not accepted; the sender's mail server tries again."""
+    """The mail was not accepted; the sender's mail server tries again."""
     NOWHERE = "nowhere"
-    """It was accepted, and there is no room to keep it."""
+    """The mail was accepted, but there is no room to keep it."""
 
 
 def explain_limit(

@@ -41,7 +41,7 @@ _IN_TALK = re.compile(r"[\w'\u2019/:-]+(?:[^\w\s+/#=!'\u2019:-][^\w\s+/#=!]*)?")
 """A word that people may say to each other, with the signs behind it: "well," or "o'clock"."""
 
 _LAST_IN_TALK = re.compile(r"[\w'\u2019/:-]+(?:[^\w\s+/#='\u2019:-][^\w\s+/#=]*)?")
-"""Such a word at the end of a sentence, where an exclamation mark may stand."""
+"""The last word of a sentence that people may say to each other, as in "well done!"."""
 
 _PLAIN_WORD = re.compile(r"\b[^\W\d_]{2,}\b")
 

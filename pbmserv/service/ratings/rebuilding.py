@@ -80,7 +80,7 @@ def _compare(connection: Connection) -> Comparison:
 
 
 class _Recomputation:
-    """All ratings, computed again from the record of the boards.
+    """Ratings that are computed again from the records of the boards.
 
     Attributes:
         boards: number of rated boards that were read.

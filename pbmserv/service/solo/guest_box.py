@@ -61,7 +61,7 @@ class GuestLook(SoloLook):
 
     @property
     def is_first(self) -> bool:
-        """Whether the request asks for nothing special, so that everybody gets the same page."""
+        """Whether the request is the same for all guests, so that they get the same page."""
         return self == GuestLook()
 
 

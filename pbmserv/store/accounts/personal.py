@@ -1,4 +1,4 @@
-"""All data about a player, ready for JSON, as ``export`` sends it.
+"""The data about a player that ``export`` sends, ready for JSON.
 
 Each statement names the columns that it shows, so that a new column is not shown by itself.
 """

@@ -54,7 +54,7 @@ class Event:
 
     @property
     def is_own(self) -> bool:
-        """Whether a player holds it, and not the server."""
+        """Whether a player, not the server, holds the event."""
         return self.owner_id is not None
 
 

@@ -34,7 +34,7 @@ def help_routes(pages: HelpPages) -> list[Route]:
 
 
 class HelpPages:
-    """All help pages, each rendered when somebody first reads it.
+    """The help pages. A page is rendered when it is first read.
 
     Args:
         games: the server's games.

@@ -173,12 +173,12 @@ class Kind(ABC):
         return None
 
     begins_full_groups: ClassVar[bool] = False
-    """Each group begins as soon as it is full. If not, all begin when the event starts."""
+    """Whether a group begins as soon as it is full; else all begin when the event starts."""
 
     # -- games ---------------------------------------------------------------------------------
 
     shares_boxes: ClassVar[bool] = False
-    """All players get the same boxes (`shared_boxes.py`). If not, games have two players
+    """Whether all players get the same boxes (`shared_boxes.py`); else games have two players
     (`paired_games.py`)."""
 
     terms: ClassVar[Terms] = EVENT_CLOCK

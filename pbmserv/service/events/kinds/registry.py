@@ -1,4 +1,4 @@
-"""All kinds of events, and the kind of an event."""
+"""The tables of all kinds of events."""
 
 from __future__ import annotations
 
