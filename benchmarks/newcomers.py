@@ -19,7 +19,8 @@ from statistics import mean
 
 from benchmarks.strength import Hiding, Played, Player, chance, play_by, use_table
 from pbmserv.engine.rng import Rng
-from pbmserv.games.blackbox.bots.levels import HASTY, LEVELS, Level, random_layout
+from pbmserv.games.blackbox.bots.hiding import random_layout
+from pbmserv.games.blackbox.bots.levels import HASTY, LEVELS, Level
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.views import BoxView, View

@@ -55,16 +55,26 @@ from pbmserv.service.events.tables import LOSS, WIN, Contestant, standings
 from pbmserv.service.ratings.rating import rate_ended_board
 from pbmserv.stages.base import Base
 from pbmserv.stages.play_process import PlayStage
-from pbmserv.store import events
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards as board_rows
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.core.database import Database
-from pbmserv.store.events import LastPlace
-from pbmserv.store.tables import players as players_table
+from pbmserv.store.events import (
+    event_bars,
+    event_draws,
+    event_entries,
+    event_games,
+    event_lists,
+    events,
+    regulars,
+)
+from pbmserv.store.events.event_draws import LastPlace
+from pbmserv.store.tables.accounts import players as players_table
 from pbmserv.store.tables.boards import BoardStatus
-from pbmserv.store.tables.events import EventStatus, event_bars, pairings, regulars
-from pbmserv.store.tables.events import events as event_rows
+from pbmserv.store.tables.events import EventStatus, pairings
+from pbmserv.store.tables.events import event_bars as bars_table
+from pbmserv.store.tables.events import events as events_table
+from pbmserv.store.tables.events import regulars as regulars_table
 
 GAME = "connect4"
 BEGIN = datetime(2027, 1, 4, tzinfo=UTC)
@@ -149,17 +159,17 @@ def simulate_rules(count: int, years: float, seed: int = 1) -> list[Line]:
 
 def _play_group(
     group: Sequence[int], gone: set[int], everybody: Sequence[Person], rng: random.Random
-) -> list[events.Pairing]:
+) -> list[event_games.Pairing]:
     """Play the games of a group, and rate the players who are there."""
     played = []
     for at, (first, second) in enumerate(berger(group), 1):
         if {first, second} & gone:
-            played.append(events.Pairing(1, 1, at, first, second, at, None, None, "removed"))
+            played.append(event_games.Pairing(1, 1, at, first, second, at, None, None, "removed"))
             continue
         pair = everybody[first], everybody[second]
         wins = rng.random() < 1 / (1 + math.exp((pair[1].strength - pair[0].strength) / 6))
         points = (WIN, LOSS) if wins else (LOSS, WIN)
-        played.append(events.Pairing(1, 1, at, first, second, at, *points, "won"))
+        played.append(event_games.Pairing(1, 1, at, first, second, at, *points, "won"))
         after = rate([person.rating for person in pair], [1, 2] if wins else [2, 1])
         for person, rating in zip(pair, after, strict=True):
             person.rating = rating
@@ -215,7 +225,7 @@ def begin_league(services: Services, database: Database, count: int, days_before
     with database.writing.begin() as connection:
         ids = sign_up(connection, count)
         for player_id in ids:
-            events.add_regular(connection, GAME, player_id, BEGIN)
+            regulars.add(connection, GAME, player_id, BEGIN)
         context = CommandContext(services, connection, CLOCK, BEGIN - timedelta(days=days_before))
         new_events.create(context, SERVERS["league"], GAME, BEGIN)
     step(services, database, BEGIN - timedelta(days=7))
@@ -335,26 +345,26 @@ class World:
         with self.database.writing.begin() as connection:
             context = CommandContext(self.services, connection, CLOCK, now)
             for player_id in self.rng.sample(present, min(count, len(present))):
-                if events.barred_until(connection, [player_id], now) is not None:
+                if event_bars.barred_until(connection, [player_id], now) is not None:
                     continue
                 event = events.open_event(connection, word, GAME, now)
                 event = event or new_events.create_next(context, kind, GAME)
-                events.enter(connection, event.id, [player_id], now)
+                event_entries.enter(connection, event.id, [player_id], now)
                 events.change(connection, event.id, due_at=now)
 
     def come_back(self, now: datetime) -> None:
         """Let some players who are no longer entered for every season enter again."""
         with self.database.writing.begin() as connection:
             event = events.open_event(connection, "league", GAME, now)
-            barred = select(event_bars.c.player_id).where(event_bars.c.until > now)
-            of_league = select(regulars.c.player_id).where(regulars.c.game == GAME)
+            barred = select(bars_table.c.player_id).where(bars_table.c.until > now)
+            of_league = select(regulars_table.c.player_id).where(regulars_table.c.game == GAME)
             away = select(players_table.c.id).where(
                 players_table.c.id.not_in(of_league), players_table.c.id.not_in(barred)
             )
             for player_id in connection.execute(away).scalars().all():
                 if event is not None and self.rng.random() < RETURNS:
-                    events.add_regular(connection, GAME, player_id, now)
-                    events.enter(connection, event.id, [player_id], now)
+                    regulars.add(connection, GAME, player_id, now)
+                    event_entries.enter(connection, event.id, [player_id], now)
 
     def _is_gone(self, player_id: int, now: datetime) -> bool:
         return player_id in self.gone and self.gone[player_id] > now
@@ -363,9 +373,12 @@ class World:
         """Decide when the games end that have begun since the last look."""
         new = connection.execute(
             select(
-                pairings.c.board_id, pairings.c.first_id, pairings.c.second_id, event_rows.c.kind
+                pairings.c.board_id,
+                pairings.c.first_id,
+                pairings.c.second_id,
+                events_table.c.kind,
             )
-            .join(event_rows, event_rows.c.id == pairings.c.event_id)
+            .join(events_table, events_table.c.id == pairings.c.event_id)
             .where(pairings.c.board_id > self._newest_board)
             .order_by(pairings.c.board_id)
         )
@@ -411,7 +424,9 @@ class World:
 
     def _note_events(self, connection: Connection, now: datetime) -> None:
         """Note when events begin and end."""
-        for event in events.listed(connection, [EventStatus.RUNNING, EventStatus.FINISHED], 30):
+        for event in event_lists.listed(
+            connection, [EventStatus.RUNNING, EventStatus.FINISHED], 30
+        ):
             is_new = event.id not in self._running
             if event.status == EventStatus.RUNNING:
                 assert event.ends_at is not None
@@ -428,7 +443,7 @@ class World:
             assert event.finished_at is not None
             self.played.lengths[event.kind].append((event.finished_at - event.starts_at) / DAY)
             counts = Counter[tuple[int, int]]()
-            for game in events.pairings_of(connection, event.id):
+            for game in event_games.of_event(connection, event.id):
                 for player_id in (game.first_id, game.second_id):
                     if player_id is not None:
                         counts[game.section, player_id] += 1
@@ -503,12 +518,12 @@ def _sorting(connection: Connection, world: World) -> list[Line]:
     """Return how well groups of the newest season and ratings sort players by strength."""
     (newest, *_) = [
         event
-        for event in events.listed(connection, [EventStatus.RUNNING, EventStatus.FINISHED], 50)
+        for event in event_lists.listed(connection, [EventStatus.RUNNING, EventStatus.FINISHED], 50)
         if event.kind == "league"
     ]
-    entries = events.entries_of(connection, newest.id)
+    entries = event_entries.of_event(connection, newest.id)
     groups = {entry.player_id: entry.section for entry in entries if entry.section is not None}
-    for player_id, (ordinal, games) in events.ordinals(connection, GAME, newest.id).items():
+    for player_id, (ordinal, games) in event_draws.ordinals(connection, GAME, newest.id).items():
         world.people[player_id].rating = Rating(ordinal, 0.0)
         world.people[player_id].games = games
     note = f"{len(groups):,} players in {max(groups.values())} groups"
@@ -524,7 +539,7 @@ def start(count: int) -> list[Line]:
         lines = _costs(services, database, BEGIN, f"season start with {count:,} entrants")
         ends_at = BEGIN + kind.round_length
         with database.writing.begin() as connection:
-            games = events.pairings_of(connection, 1)
+            games = event_games.of_event(connection, 1)
             for game in games[::2]:
                 assert game.board_id is not None
                 board_rows.finish(connection, game.board_id, _WON, ends_at)
@@ -539,7 +554,7 @@ def duplicate(count: int) -> list[Line]:
         with database.writing.begin() as connection:
             context = CommandContext(services, connection, CLOCK, entered_at)
             event = new_events.create(context, kind, "blackbox", BEGIN)
-            events.enter(connection, event.id, sign_up(connection, count), entered_at)
+            event_entries.enter(connection, event.id, sign_up(connection, count), entered_at)
         lines = []
         for name, now in (("start", BEGIN), ("end", BEGIN + kind.round_length)):
             lines += _costs(

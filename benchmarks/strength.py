@@ -32,7 +32,8 @@ from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.bots import kernels, levels
 from pbmserv.games.blackbox.bots.candidates import ALL, SAMPLE, Candidates
-from pbmserv.games.blackbox.bots.levels import LEVELS, MEASURED, STRENGTH, random_layout
+from pbmserv.games.blackbox.bots.hiding import random_layout
+from pbmserv.games.blackbox.bots.levels import LEVELS, MEASURED, STRENGTH
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import HIT

@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 from generators.trees import note
-from pbmserv.games.blackbox.bots import difficulty, kernels, trees
+from pbmserv.games.blackbox.bots import hiding, kernels, trees
 from pbmserv.games.blackbox.bots.kernels import part, sums_over_orientations
 from pbmserv.games.blackbox.bots.trees import orientations
 from pbmserv.games.blackbox.options import Options
@@ -44,11 +44,11 @@ def main() -> int:
     arguments = parser.parse_args()
     begun = process_time()
     content = made()
-    file = FOLDER / f"{difficulty.HIDING}.xz"
+    file = FOLDER / f"{hiding.HIDING}.xz"
     if arguments.write:
         file.write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
-        note(difficulty.HIDING, content)
-    print(f"{difficulty.HIDING}: {len(content):,} bytes ({process_time() - begun:.0f} s)")
+        note(hiding.HIDING, content)
+    print(f"{hiding.HIDING}: {len(content):,} bytes ({process_time() - begun:.0f} s)")
     return int(lzma.decompress(file.read_bytes()) != content)
 
 

@@ -18,9 +18,9 @@ from pbmserv.mail.key_ring import mailbox_secret
 from pbmserv.monitoring import service_manager
 from pbmserv.net import listening
 from pbmserv.outbound.dkim_keys import load_key
-from pbmserv.stages import preflight
+from pbmserv.stages import messages, preflight
 from pbmserv.stages.base import Base
-from pbmserv.stages.descriptors import shares
+from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.greeting import greeting
 from pbmserv.stages.places import meeting_place
 from pbmserv.stages.ports import Bound, bind
@@ -49,7 +49,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = STAGES) -> int:
     preflight.refuse_wrong_clock(SystemClock())
     bound = bind(_for_stages(loaded.settings, stages))
     try:
-        if few := shares(loaded.settings, bound).warning:
+        if few := connection_shares(loaded.settings, bound).warning:
             logging.getLogger("pbmserv.ports").warning("%s", few)
         with preflight.places(loaded, stages):
             url = loaded.settings.database
@@ -102,6 +102,7 @@ def _open(settings: Settings) -> tuple[Base, str]:
     try:
         with base.game.writing.begin() as connection:
             health.write_probe(connection, base.clock.now())
+        messages.build_readers()
         return base, mailbox_secret(base.mail_domain.ring)
     finally:
         base.disconnect()

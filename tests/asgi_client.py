@@ -36,12 +36,17 @@ class Answer(NamedTuple):
         return dict(self.headers).get(name.encode(), b"").decode()
 
 
-def site_of(server: Server, allowance: Allowance | None = None) -> Starlette:
-    """Return the application with the pages of a server."""
-    games = tuple(game.info for game in server.base.registry)
-    pages = SiteFacts(
-        "pbmserv@games.example", games, "open", "", "http://games.example", proxies=LOOPBACK
-    )
+def site_of(server: Server, allowance: Allowance | None = None, **others: Any) -> Starlette:
+    """Return the application with the pages of a server; *others*: other facts about it."""
+    facts = {
+        "address": "pbmserv@games.example",
+        "games": tuple(game.info for game in server.base.registry),
+        "signup": "open",
+        "base": "",
+        "origin": "http://games.example",
+        "proxies": LOOPBACK,
+    }
+    pages = SiteFacts(**{**facts, **others})
     health: Any = None
     return build_site(
         pages, server.web_stage.web_requests, environment(), health, server.registry, allowance

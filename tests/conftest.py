@@ -23,7 +23,7 @@ from blackbox_alone import play_blackbox_alone
 from compiling import compile_for_all
 from examples import load_profile
 from fork_server import start_parent
-from indoors import HandedIn, indoors
+from indoors import HandedIn, Indoors, indoors
 from migrated import migrate_for_all, migrated
 from postgresql_databases import Databases, administer, drop, own_server, url_of
 from processes import Process
@@ -40,7 +40,7 @@ from speedups import (
     wait_for_no_disk,
 )
 
-from pbmserv.games.blackbox.bots import difficulty, trees
+from pbmserv.games.blackbox.bots import hiding, trees
 from pbmserv.log.writing import BackgroundHandler
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
@@ -265,7 +265,7 @@ def _no_process_left_behind() -> Iterator[None]:
 @pytest.fixture
 def reread_trees() -> Iterator[None]:
     """Read the files of the bots again, in the test and after it."""
-    readers = (trees.tree, trees.usable_tree, difficulty.hiding, difficulty.hiding_sums)
+    readers = (trees.tree, trees.usable_tree, hiding.stored_likelihoods, hiding.stored_sums)
     for reader in readers:
         reader.cache_clear()
     yield
@@ -319,3 +319,11 @@ def handed_in(database_url: str, tmp_path: Path) -> Iterator[Correspondence]:
     """A whole server in the test's own thread and without sockets, which is quicker."""
     with indoors(tmp_path, database_url, signup="confirm") as server:
         yield HandedIn(server)
+
+
+@pytest.fixture
+def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    """The same server as it is, with the players alice and bob."""
+    with indoors(tmp_path, database_url) as server:
+        server.sign_up("alice", "bob")
+        yield server

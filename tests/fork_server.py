@@ -249,7 +249,6 @@ def _get_ready() -> None:
     import typer
     from speedups import (
         build_command_line_once,
-        build_messages_once,
         load_templates,
         make_argon2_cheap,
         read_migrations_once,
@@ -262,6 +261,7 @@ def _get_ready() -> None:
     import pbmserv
     from pbmserv.cli.main import app
     from pbmserv.engine.registry import Registry
+    from pbmserv.stages.messages import build_readers
 
     for module in pkgutil.walk_packages(pbmserv.__path__, "pbmserv."):
         if not module.name.startswith(LATE_OR_NEVER):
@@ -278,7 +278,7 @@ def _get_ready() -> None:
     wait_for_no_disk()
     shorten_pauses()
     Registry.installed()
-    build_messages_once()
+    build_readers()
     _play()
     gc.collect()
     gc.freeze()

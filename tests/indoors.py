@@ -35,7 +35,7 @@ from pbmserv.service.operators.deeds import Operators
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery.letter_claims import FAREWELL, Claim, ClaimedLetter
-from pbmserv.store.tables.boards import heartbeats
+from pbmserv.store.tables.downtime import heartbeats
 
 PASSWORD = "wonder-land"
 

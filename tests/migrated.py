@@ -22,7 +22,7 @@ from pbmserv.files import sqlite_file
 from pbmserv.store.accounts import signing_keys
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
-from pbmserv.store.tables import metadata
+from pbmserv.store.tables.columns import metadata
 
 BEGINNING = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 """Time of a server's clock at the beginning of a test."""

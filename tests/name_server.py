@@ -94,7 +94,9 @@ class NameServer:
         kind = query.question[0].rdtype
         records = self._zone.records.get((dns.rdatatype.to_text(kind), name), [])
         texts = [_text(record) for record in records]
-        if texts:
+        if name in self._zone.broken:
+            answer.set_rcode(dns.rcode.SERVFAIL)
+        elif texts:
             answer.answer.append(dns.rrset.from_text(f"{name}.", 0, "IN", kind, *texts))
         elif not any(other == name for _, other in self._zone.records):
             answer.set_rcode(dns.rcode.NXDOMAIN)

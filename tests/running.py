@@ -40,14 +40,14 @@ from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.gauges import metrics
 from pbmserv.service.operators.health import Health, Parts
 from pbmserv.service.schedule import scheduler
-from pbmserv.stages.descriptors import shares
+from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.mail_ports import MailPorts
 from pbmserv.stages.ports import Bound, bind
 from pbmserv.stages.state import own_numbers
 from pbmserv.stages.web_ports import WebPorts
 from pbmserv.store.accounts import players
 from pbmserv.store.operators import health as rows
-from pbmserv.store.tables.boards import heartbeats
+from pbmserv.store.tables.downtime import heartbeats
 from pbmserv.store.tables.mail import letter_bytes, outbox
 
 PATIENCE_S = 60
@@ -340,7 +340,7 @@ class Open:
     """All ports of a server in one event loop."""
 
     def __init__(self, server: Server, bound: Bound) -> None:
-        divided = shares(server.settings, bound)
+        divided = connection_shares(server.settings, bound)
         self.mail = MailPorts(server.base, server.door, bound, divided)
         health = Health(
             self._look,

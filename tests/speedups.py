@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, event
 
 from pbmserv.outbound import sender
 from pbmserv.service.auth import passwords
-from pbmserv.stages import lanes, messages, play, supervisor
+from pbmserv.stages import lanes, play, supervisor
 from pbmserv.store.core import database, schema
 from pbmserv.views.environment import environment, keep_compiled, templates_root
 
@@ -39,13 +39,6 @@ def make_argon2_cheap() -> None:
 def build_command_line_once() -> None:
     """Keep typer's command line, which takes longer to build than most commands take."""
     typer.main.get_command = cache(typer.main.get_command)
-
-
-def build_messages_once() -> None:
-    """Build the types of all messages between stages, which a server builds at their first use."""
-    for request, answer in messages._ANSWERS.items():
-        messages._adapter(request)
-        messages._adapter(answer)
 
 
 def read_migrations_once() -> None:

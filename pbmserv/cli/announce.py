@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
 from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, AuditWhy, By, Most, give_order, look
 from pbmserv.cli.output import failure, say, table
 from pbmserv.cli.settings import ConfigFile
-
-if TYPE_CHECKING:
-    from pbmserv.store.announcements import Announcement
 
 LONGEST_FILE = 100_000
 """Octets."""
@@ -78,7 +75,7 @@ def list_(most: Most = 20, config: ConfigFile = None) -> None:
     """List announcements, newest first. Example: pbmserv announcement list"""
     from pbmserv.service.operators.announcements import listed, progress
 
-    rows: list[Announcement] = look(config, partial(listed, most=most))
+    rows = look(config, partial(listed, most=most))
     if not rows:
         say("Nothing was announced.")
         return

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.cli.database import opened, opened_mail_store
+from pbmserv.cli.open_databases import opened, opened_mail_store
 from pbmserv.cli.orders import Most, look
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
 if TYPE_CHECKING:
-    from pbmserv.service.operators.correspondence import Correspondence, Correspondent
+    from pbmserv.service.operators.correspondence import Correspondent
 
 
 def mails(
@@ -33,8 +33,8 @@ def mails(
     """
     from pbmserv.service.operators.correspondence import read
 
-    correspondence: Correspondence = look(config, partial(read, name=name, most=most))
-    waiting = _waiting(loaded(config).settings.database, correspondence.who)
+    correspondence = look(config, partial(read, name=name, most=most))
+    waiting = _waiting(loaded(config).settings.database, correspondence.person)
     for number, at in waiting:
         say(f"Arrival {number} of {at:%Y-%m-%d %H:%M} UTC waits to be carried out.")
     if correspondence.mails:
@@ -48,8 +48,8 @@ def mails(
         )
     elif not waiting:
         say(
-            f"No mail of {correspondence.who.name} is known. If the server refused it at the door, "
-            "only the log says so, and the sender's mail server has told the sender."
+            f"No mail of {correspondence.person.name} is known. If the server refused it at the "
+            "door, only the log says so, and the sender's mail server has told the sender."
         )
     if correspondence.letters:
         say("")
@@ -70,9 +70,9 @@ def mails(
         )
 
 
-def _waiting(database: str, who: Correspondent) -> Sequence[tuple[int, datetime]]:
+def _waiting(database: str, person: Correspondent) -> Sequence[tuple[int, datetime]]:
     """Return the arrivals of a correspondent that are stored and not yet carried out."""
     from pbmserv.service.operators import correspondence
 
     with opened_mail_store(database) as mail, opened(database) as game:
-        return () if mail is None else correspondence.waiting(mail, game, who)
+        return () if mail is None else correspondence.waiting(mail, game, person)

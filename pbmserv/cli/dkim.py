@@ -15,12 +15,12 @@ from pbmserv.cli.settings import ConfigFile, loaded
 if TYPE_CHECKING:
     from pbmserv.outbound.dkim_keys import Key
 
-dkim = typer.Typer(
+app = typer.Typer(
     no_args_is_help=True, help="Look after the keys that sign letters, so that they arrive."
 )
 
 
-@dkim.command()
+@app.command()
 def new(
     file: Annotated[Path, typer.Argument(help="A new file for the key.")],
     selector: Annotated[
@@ -72,7 +72,7 @@ def new(
     say(f'\nThen set dkim_keys = "{key_files}", or PBMSERV_DKIM_KEYS.')
 
 
-@dkim.command()
+@app.command()
 def show(config: ConfigFile = None) -> None:
     """Print the records of all keys in use. Example: pbmserv dkim show"""
     keys, address = _keys(config)
@@ -83,7 +83,7 @@ def show(config: ConfigFile = None) -> None:
         say("There are no keys, so letters are not signed. `pbmserv dkim new FILE` makes a key.")
 
 
-@dkim.command()
+@app.command()
 def check(config: ConfigFile = None) -> None:
     """Check the records with name servers; exit code 1 if one is wrong.
 

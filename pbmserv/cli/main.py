@@ -14,6 +14,7 @@ from pbmserv.cli import (
     blackbox,
     boards,
     database,
+    dkim,
     events,
     games,
     inbox,
@@ -26,14 +27,14 @@ from pbmserv.cli import (
 from pbmserv.cli.audit import audit
 from pbmserv.cli.blocks import block, blocked, unblock
 from pbmserv.cli.correspondence import mails
-from pbmserv.cli.dkim import dkim
 from pbmserv.cli.doctor import doctor
 from pbmserv.cli.exit_codes import exit_code_of
-from pbmserv.cli.mail import read, send
 from pbmserv.cli.operator_token import operator_token
 from pbmserv.cli.output import say
+from pbmserv.cli.read import read
 from pbmserv.cli.replay import replay
 from pbmserv.cli.reply_keys import retire_keys, rotate_keys
+from pbmserv.cli.send import send
 from pbmserv.cli.settings import ConfigFile, config
 from pbmserv.cli.status import status
 from pbmserv.cli.verify import verify
@@ -105,7 +106,7 @@ app.add_typer(database.app, name="db")
 app.add_typer(announce.app, name="announcement")
 app.add_typer(inbox.app, name="inbox")
 app.add_typer(outbox.app, name="outbox")
-app.add_typer(dkim, name="dkim")
+app.add_typer(dkim.app, name="dkim")
 app.add_typer(users.app, name="user")
 app.add_typer(boards.app, name="board")
 app.add_typer(games.app, name="game")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import typer
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pbmserv.store.audit import Entry
 
 P = ParamSpec("P")
+T = TypeVar("T")
 Why: TypeAlias = Annotated[
     str,
     typer.Option(
@@ -42,7 +43,7 @@ GameKey: TypeAlias = Annotated[str, typer.Argument(metavar="GAME")]
 Userid: TypeAlias = Annotated[str, typer.Argument(metavar="USERID")]
 
 
-def look(config: Path | None, query: Callable[[CommandContext], Any]) -> Any:
+def look(config: Path | None, query: Callable[[CommandContext], T]) -> T:
     """Return the result of a query on the database, which changes nothing."""
     settings = loaded(config)
     from pbmserv.stages.operators import reading

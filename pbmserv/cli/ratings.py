@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.database import opened
+from pbmserv.cli.open_databases import opened
 from pbmserv.cli.orders import IN_A_BROWSER, BoardNumber, By, Most, Why, give_order, look
 from pbmserv.cli.output import complain, failure, say, table
 from pbmserv.cli.settings import ConfigFile, loaded

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -34,28 +36,41 @@ def wait_for_letters(settings: Settings, address: str) -> None:
     with ExitStack() as stack:
         try:
             game, mail = (stack.enter_context(closing(Database(url))) for url in urls)
-            _wait(mail, game, address)
+            wait_until_settled(mail, game, address, lambda: time.sleep(LOOK_S))
         except (SQLAlchemyError, OSError):
             return
 
 
-def _wait(mail: Database, game: Database, address: str) -> None:
-    import time
+def wait_until_settled(
+    mail: Database, game: Database, address: str, pause: Callable[[], None]
+) -> None:
+    """Wait until the mails in the mail store are carried out, and letters to *address* delivered.
 
-    from pbmserv.stages.status_lines import RUNS_S
-    from pbmserv.store.clocks import heartbeat
+    Mails that arrive meanwhile are not waited for: those of others would never end.
+
+    Args:
+        mail: the mail store.
+        game: the game store.
+        address: whose letters to wait for.
+        pause: is called before each further look.
+    """
     from pbmserv.store.delivery import arrivals
-    from pbmserv.store.operators import health
 
     end = time.monotonic() + PATIENCE_S
-    last: int | None = None
-    while time.monotonic() < end:
-        with mail.reading.connect() as arrived, game.reading.connect() as connection:
-            now, beat = datetime.now(UTC), heartbeat(connection)
-            if beat is None or abs((now - beat.beat_at).total_seconds()) > RUNS_S:
-                return
-            if last is None:  # later mails of others do not matter
-                last = max(arrivals.numbers(arrived), default=0)
-            if not health.under_way(arrived, connection, address, now, last):
-                return
-        time.sleep(LOOK_S)
+    with mail.reading.connect() as connection:
+        last = max(arrivals.numbers(connection), default=0)
+    while time.monotonic() < end and _is_at_work(mail, game, address, last):
+        pause()
+
+
+def _is_at_work(mail: Database, game: Database, address: str, last: int) -> bool:
+    """Return whether a server works on mails up to a number, or on letters to *address*."""
+    from pbmserv.stages.status_lines import RUNS_S
+    from pbmserv.store.clocks import heartbeat
+    from pbmserv.store.operators import health
+
+    with mail.reading.connect() as arrived, game.reading.connect() as connection:
+        now, beat = datetime.now(UTC), heartbeat(connection)
+        if beat is None or abs((now - beat.beat_at).total_seconds()) > RUNS_S:
+            return False
+        return health.under_way(arrived, connection, address, now, last)

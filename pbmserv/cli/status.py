@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from pbmserv.cli.database import opened, opened_mail_store
+from pbmserv.cli.open_databases import opened, opened_mail_store
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.plurals import counted
@@ -32,8 +32,14 @@ def status(
     from pbmserv import files
     from pbmserv.service.operators.health import sentence_about
     from pbmserv.stages.places import first_place
-    from pbmserv.stages.state import certificate_ends, relay_of, started, states
-    from pbmserv.stages.status_lines import relay_line, reports_line, running, runs, waiting
+    from pbmserv.stages.state import certificate_ends, started_at, states, worst_relay
+    from pbmserv.stages.status_lines import (
+        is_running,
+        queue_rows,
+        relay_line,
+        reports_line,
+        running_line,
+    )
     from pbmserv.store.core import schema
     from pbmserv.store.delivery import inbox, reported_sources
     from pbmserv.store.operators import health
@@ -55,12 +61,12 @@ def status(
     states_here = states(first_place(configuration.settings.data_dir))
     stages = {name: state.doing for name, state in states_here.items()}
     certificate_end = certificate_ends(states_here.values())
-    since = started(states_here.values())
-    relay = relay_of(states_here.values())
+    since = started_at(states_here.values())
+    relay = worst_relay(states_here.values())
     if as_json:
         up_since = queues.up_since.isoformat() if queues.up_since else None
         facts = {
-            "running": runs(queues),
+            "running": is_running(queues),
             **asdict(queues),
             "up_since": up_since,
             "bytes": sizes,
@@ -72,11 +78,11 @@ def status(
         }
         say(json.dumps(facts))
         return
-    say(running(queues, since))
+    say(running_line(queues, since))
     if stages:
         parts = [f"{name} ({doing})" if doing else name for name, doing in stages.items()]
         say(f"Stages on this machine: {', '.join(parts)}.")
-    elif runs(queues):
+    elif is_running(queues):
         say("None of its stages is there on this machine: it has just ended, or runs elsewhere.")
     if line := relay_line(relay):
         say(line)
@@ -90,7 +96,7 @@ def status(
     octets = ", ".join(f"{name.replace('_', ' ')} {size:,}" for name, size in sizes.items())
     say(f"Octets: {octets}.")
     say("")
-    table(("what waits", "how many", "oldest for"), waiting(queues), fixed=3)
+    table(("what waits", "how many", "oldest for"), queue_rows(queues), fixed=3)
 
 
 def _certificate_line(ends: datetime) -> str:

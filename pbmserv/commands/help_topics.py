@@ -65,13 +65,13 @@ class HelpTopic:
         subject: the name of the page; one of the subjects that lead to it.
         template: the template of its text.
         values: the values that the template needs.
-        known: `False` if the page says that there is no help on the subject.
+        is_known: `False` if the page says that there is no help on the subject.
     """
 
     subject: str
     template: str
     values: Mapping[str, object] = field(default_factory=dict)
-    known: bool = True
+    is_known: bool = True
 
 
 def topic(subject: str, games: Collection[str], *, boxes: bool = True) -> HelpTopic:
@@ -101,7 +101,7 @@ def topic(subject: str, games: Collection[str], *, boxes: bool = True) -> HelpTo
         return _command_page(row, names, boxes=boxes)
     among = tuple(sorted({*_ROWS, *_PAGES, *names} - {""}))
     suggestion = nearest_name(key, among) or ""
-    return HelpTopic("", "help/unknown.txt.j2", {"suggestion": suggestion}, known=False)
+    return HelpTopic("", "help/unknown.txt.j2", {"suggestion": suggestion}, is_known=False)
 
 
 def help_pages(games: Collection[str], *, boxes: bool = True) -> tuple[HelpTopic, ...]:

@@ -76,7 +76,7 @@ def with_names(text: str, names: Sequence[str], you: int | None) -> str:
     text = _with_capitals(_names_in(text, names, you))
     if text[:1].islower() and not any(text.startswith(name) for name in names):
         text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "!", "?")) else f"{text}."
+    return text if text.endswith((".", "!", "?", ":")) else f"{text}."
 
 
 def _names_in(text: str, names: Sequence[str], you: int | None) -> str:

@@ -44,7 +44,7 @@ def _grid(layout: Layout, names: Sequence[str], you: int | None) -> list[str]:
 
 def _cell(cell: Cell, names: Sequence[str], you: int | None) -> str:
     assert cell.piece is not None
-    seat, said = cell.piece.seat, cell.says
+    seat, words = cell.piece.seat, cell.says
     if seat is not None and seat < len(names):
-        said += " of yours" if seat == you else f" of {names[seat]}"
-    return f"{cell.name} {said}"
+        words += " of yours" if seat == you else f" of {names[seat]}"
+    return f"{cell.name} {words}"

@@ -86,7 +86,7 @@ class Terms:
 
     def limit(self, clock: SeatClock) -> timedelta | None:
         """Return the counted time that the present wait may take, `None` for no limit."""
-        limits = [timedelta(days=self.forfeit) + clock.given] if self.forfeit else []
+        limits = [timedelta(days=self.forfeit) + clock.extra_time] if self.forfeit else []
         if self.total is not None:
             limits.append(max(_NO_TIME, timedelta(days=self.total) - clock.used))
         return min(limits, default=None)
@@ -135,20 +135,22 @@ class SeatClock:
         used: the counted time of its earlier waits, if the terms have a total; increments and given
             time are taken off, so it may be negative.
         covered: the counted time of this wait up to which reminders were sent.
-        given: time that opponents gave for this wait, beyond that for a move.
+        extra_time: time that opponents gave for this wait, beyond that for a move.
     """
 
     since: datetime | None = None
     reminded: tuple[datetime, ...] = ()
     used: timedelta = _NO_TIME
     covered: timedelta = _NO_TIME
-    given: timedelta = _NO_TIME
+    extra_time: timedelta = _NO_TIME
 
     def with_time(self, terms: Terms, time_given: timedelta) -> SeatClock:
         """Return the clock after an opponent gave time."""
         used = self.used if terms.total is None else self.used - time_given
-        given = self.given + time_given if terms.forfeit and self.since else self.given
-        return replace(self, used=used, given=given)
+        extra_time = (
+            self.extra_time + time_given if terms.forfeit and self.since else self.extra_time
+        )
+        return replace(self, used=used, extra_time=extra_time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,7 +400,7 @@ def to_json(clocks: Sequence[SeatClock]) -> list[dict[str, Any]] | None:
             "reminded": [at.isoformat() for at in clock.reminded],
             "used": clock.used.total_seconds(),
             "covered": clock.covered.total_seconds(),
-            **({"given": clock.given.total_seconds()} if clock.given else {}),
+            **({"given": clock.extra_time.total_seconds()} if clock.extra_time else {}),
         }
         for clock in clocks
     ] or None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -77,9 +77,21 @@ class View:
     def parts(self) -> tuple[Part, ...]:
         """The parts of the board as the reader sees them, with the cells of the last move."""
         shown: Any = self.rules.show(self.table.state, self.side)
-        if shown is None:
-            raise BrokenRules("show", "returns None in place of a board")
-        parts = (shown,) if isinstance(shown, Grid | Items | str) else tuple(shown)
+        if isinstance(shown, Grid | Items | str):
+            parts: tuple[Part, ...] = (shown,)
+        elif isinstance(shown, Iterable):
+            parts = tuple(shown)
+        else:
+            raise BrokenRules(self.rules, "show", f"returns {shown!r} in place of a board")
+        for part in parts:
+            if not isinstance(part, Grid | Items | str):
+                raise BrokenRules(
+                    self.rules, "show", f"returns {part!r}, not a Grid, Items or a text"
+                )
+            if isinstance(part, Items) and not isinstance(part.items, Sequence):
+                raise BrokenRules(
+                    self.rules, "show", f"Items has {part.items!r} in place of a list of texts"
+                )
         return tuple(self._with_news(part) for part in parts)
 
     def _with_news(self, part: Part) -> Part:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pbmserv.engine.adapter import adapted
+from pbmserv.engine.declaration import GAME_KEY, KEY_FORM
 from pbmserv.engine.protocol import Game, races
 from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.types import BOT_USERIDS
@@ -20,7 +20,6 @@ from pbmserv.errors import GameAway, ServerFault
 GROUP = "pbmserv.games"
 OURS = "pbmserv"
 """The package of the games that ship with the server."""
-_KEY = re.compile("[a-z][a-z0-9_]{0,29}")
 
 AnyGame = Game[Any, Any, Any]
 """A game whose options, states and views are opaque to the caller."""
@@ -51,8 +50,8 @@ class Registry:
         self._newest: dict[str, AnyGame] = {}
         for game in map(adapted, games):
             key, version = game.info.key, game.info.rules_version
-            if _KEY.fullmatch(key) is None:
-                raise ServerFault(f"a game's key is a word of small letters, not {key!r}")
+            if GAME_KEY.fullmatch(key) is None:
+                raise ServerFault(f"a game's key is {KEY_FORM}, not {key!r}")
             if (key, version) in self._versions:
                 raise ServerFault(f"two games call themselves {key!r} version {version}")
             self._versions[key, version] = game

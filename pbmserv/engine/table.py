@@ -7,7 +7,7 @@ players, and so no game has a line for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -42,11 +42,12 @@ class BrokenRules(Exception):
 
     Attributes:
         method: the method of the game.
+        sentence: what is wrong with the value.
     """
 
-    def __init__(self, method: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.method = method
+    def __init__(self, game: Game[Any], method: str, sentence: str) -> None:
+        super().__init__(f"{game.key}.{method}: {sentence}")
+        self.method, self.sentence = method, sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,9 @@ class Keeper:
         if self.game.together:
             return self._choose(table, seat, move, rng)
         side, counted = table.sides[seat], rng_for(table.options, rng, table.dealt)
-        after = _as_after("play", self.game.play(table.state, side, move, counted))
+        after = _as_after(
+            self.game, table, "play", self.game.play(table.state, side, move, counted)
+        )
         notes, public = _notes_of_move(table, after, seat, move)
         begun = replace(
             table,
@@ -253,7 +256,9 @@ class Keeper:
         """Carry out the moves that all seats have chosen; *seat* was the last to choose."""
         moves = {table.sides[chooser]: text for chooser, text in sorted(table.chosen)}
         counted = rng_for(table.options, rng, table.dealt)
-        after = _as_after("play_all", self.game.play_all(table.state, moves, counted))
+        after = _as_after(
+            self.game, table, "play_all", self.game.play_all(table.state, moves, counted)
+        )
         if not after.told:
             reports = [f"{{{side}}} played {text}." for side, text in moves.items()]
             after = replace(after, told=reports)
@@ -318,12 +323,14 @@ class Keeper:
             if can:
                 turns = {other: turn for other, turn in earlier.items() if other != table.mover}
                 return passed, tuple((seat, turns.get(seat, number)) for seat in can)
-        raise BrokenRules("over", "no seat has a move, and yet the board has not ended")
+        raise BrokenRules(self.game, "over", "no seat has a move, and yet the board has not ended")
 
     def _outcome(self, table: Table) -> Outcome | None:
         result: Any = self.game.over(table.state)
         if result is not None and not isinstance(result, Result):
-            raise BrokenRules("over", f"returns {result!r}, which is neither None nor a result")
+            raise BrokenRules(
+                self.game, "over", f"returns {result!r}, which is neither None nor a result"
+            )
         live = [seat for seat in range(table.seats) if seat not in table.out]
         if result is None and len(live) > 1:
             return None
@@ -331,7 +338,7 @@ class Keeper:
             order = [*live, *reversed(table.out)]
             places = [1 + order.index(table.seat_of(side)) for side in range(table.seats)]
             result = Result(tuple(places))
-        return outcome_of(table, result)
+        return outcome_of(self.game, table, result)
 
     # -- other acts of a player ------------------------------------------------------------
 
@@ -354,21 +361,21 @@ class Keeper:
         )
         return Step(after, {None: SWAP}, (Note("swapped", seat, None),))
 
-    def offer(self, table: Table, seat: Seat, what: str) -> Step[Table]:
+    def offer(self, table: Table, seat: Seat, proposal: str) -> Step[Table]:
         """Carry out that a seat offers something to the other one."""
-        after = replace(table, offer=(what, seat))
-        return Step(after, {None: what}, (Note(OFFER, seat, None, {"what": what}),))
+        after = replace(table, offer=(proposal, seat))
+        return Step(after, {None: proposal}, (Note(OFFER, seat, None, {"what": proposal}),))
 
     def answer(self, table: Table, seat: Seat, *, agreed: bool) -> Step[Table]:
         """Carry out the answer to an offer."""
         assert table.offer is not None
-        what, by = table.offer
+        proposal, by = table.offer
         kind = "agreed" if agreed else "refused"
-        notes = (Note(OFFER, seat, None, {"what": f"{what}-{kind}"}),)
+        notes = (Note(OFFER, seat, None, {"what": f"{proposal}-{kind}"}),)
         public: dict[Seat | None, str] = {None: ACCEPT if agreed else REJECT}
         if not agreed:
             return Step(replace(table, offer=None), public, notes)
-        if what == DRAW:
+        if proposal == DRAW:
             outcome = Outcome((1,) * table.seats, "by agreement")
             after = replace(table, offer=None, outcome=outcome, due=())
             return Step(after, public, notes, reveals=True)
@@ -392,7 +399,9 @@ class Keeper:
         if len(others) < 2:
             return self._end_by_resignation(gone, seat, others)
         side = table.sides[seat]
-        after = _as_after("leave", self.game.leave(table.state, side, CountedRng(rng)))
+        after = _as_after(
+            self.game, table, "leave", self.game.leave(table.state, side, CountedRng(rng))
+        )
         notes = [
             Note(RESIGNED, seat, None),
             *(_note(table, sentence, seat) for sentence in after.told),
@@ -413,7 +422,8 @@ class Keeper:
     def _end_by_resignation(self, table: Table, seat: Seat, others: Sequence[int]) -> Step[Table]:
         """End the board after a seat has resigned and at most one other one is left."""
         places = [1 if table.seat_of(side) in others else 2 for side in range(table.seats)]
-        outcome = replace(outcome_of(table, Result(tuple(places))), reason=RESIGNED, seat=seat)
+        result = outcome_of(self.game, table, Result(tuple(places)))
+        outcome = replace(result, reason=RESIGNED, seat=seat)
         ended = replace(table, outcome=outcome, due=())
         return Step(ended, _RESIGNS, (Note(RESIGNED, seat, None),), reveals=True)
 
@@ -425,14 +435,14 @@ class Keeper:
         return Step(after, _RESIGNS, tuple(notes), reveals=True)
 
 
-def outcome_of(table: Table, result: Result) -> Outcome:
+def outcome_of(game: Game[Any], table: Table, result: Result) -> Outcome:
     """Return the result of a game by seats; players who have resigned come last.
 
     Raises:
         BrokenRules: it is not a result for so many seats.
     """
     if len(result.places) != table.seats or len(result.scores) not in {0, table.seats}:
-        raise BrokenRules("over", f"{result} does not fit {table.seats} players")
+        raise BrokenRules(game, "over", f"{result} does not fit {table.seats} players")
     places = [result.places[table.sides[seat]] for seat in range(table.seats)]
     stayed = [seat for seat in range(table.seats) if seat not in table.resigned]
     if table.resigned and stayed:
@@ -447,12 +457,41 @@ def outcome_of(table: Table, result: Result) -> Outcome:
     return Outcome(tuple(places), reason, None, scores)
 
 
-def _as_after(method: str, done: Any) -> After[Any]:
-    """Return what a method of the rules has returned, in one form."""
+def _as_after(game: Game[Any], table: Table, method: str, done: Any) -> After[Any]:
+    """Return what a method of the rules has returned, in one form.
+
+    Raises:
+        BrokenRules: the server cannot carry it out.
+    """
     after = done if isinstance(done, After) else After(done)
-    if after.state is None:
-        raise BrokenRules(method, "returns None in place of a state")
+    for fault in _faults_of(after, table.seats):
+        raise BrokenRules(game, method, fault)
     return after
+
+
+def _faults_of(after: Any, seats: int) -> Iterator[str]:
+    """Yield what is wrong with an `After` of the rules, whose values may have any type."""
+    if after.state is None:
+        yield "returns None in place of a state"
+    if not isinstance(after.secret, str | None):
+        yield f"secret is {after.secret!r}, not a text"
+    if isinstance(after.told, str) or not isinstance(after.told, Sequence):
+        yield f"told is {after.told!r}, not a list of sentences"
+        return
+    named: list[tuple[str, Any]] = [("next", after.next), ("out", after.out)]
+    for sentence in after.told:
+        told = Told(sentence) if isinstance(sentence, str) else sentence
+        if not (isinstance(told, Told) and isinstance(told.text, str)):
+            yield f"told has {sentence!r}, which is not a text"
+            return
+        named.append(("told", told.to))
+        if any(int(number) >= seats for number, _ in _PLACE.findall(told.text)):
+            yield f"told names a seat that is not there: {told.text!r}"
+    for name, sides in named:
+        if sides is not None and not isinstance(sides, Collection):
+            yield f"{name} is {sides!r}, not a list of seats"
+        elif any(side not in range(seats) for side in sides or ()):
+            yield f"{name} has a seat that is not there: {sides!r}"
 
 
 def _after_last(live: Sequence[int], named: Sequence[int]) -> list[int]:
@@ -478,8 +517,8 @@ def _notes_of_move(
     return [replace(own, audience=frozenset({seat})), replace(theirs, audience=others)], public
 
 
-def _note(table: Table, told: str | Told, seat: Seat) -> Note:
-    text, to = (told, None) if isinstance(told, str) else (told.text, told.to)
+def _note(table: Table, report: str | Told, seat: Seat) -> Note:
+    text, to = (report, None) if isinstance(report, str) else (report.text, report.to)
     audience = None if to is None else frozenset(table.seat_of(side) for side in to)
     return Note("told", seat, audience, {"text": _seated(table, text)})
 
@@ -488,8 +527,6 @@ def _seated(table: Table, text: str) -> str:
     """Return a sentence with seats in place of sides."""
 
     def seat(match: re.Match[str]) -> str:
-        if int(match[1]) >= table.seats:
-            raise BrokenRules("play", f"tells of a seat that is not there: {text}")
         return f"{{{table.seat_of(int(match[1]))}{match[2] or ''}}}"
 
     return _PLACE.sub(seat, text)

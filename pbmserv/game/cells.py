@@ -179,7 +179,9 @@ def legend(
         if seat < len(names)
     ]
     phrases += [
-        f"{face(piece, glyphs)}: {piece.say}" for piece in others if piece.text != piece.say
+        f"{face(piece, glyphs)}: {piece.say}"
+        for piece in others
+        if face(piece, glyphs).strip() and piece.text != piece.say
     ]
     text = "; ".join(phrases) + "." if phrases else ""
     text = f"Y{text[1:]}" if text.startswith("you ") else text

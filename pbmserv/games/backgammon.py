@@ -39,6 +39,7 @@ class Board:
         stage: "move", "roll" (roll or double) or "take" (answer to a double).
         cube, owner: the cube and its owner, `None` in the middle.
         score, target: of the match.
+        has_cube: whether the match is played with the cube.
         crawford: whether this game is played without the cube, because one player needs one point.
         was_crawford: whether that game is over.
         number: of the game in the match, from 0.
@@ -297,11 +298,11 @@ class Backgammon(Game[Board]):
             return self.scored(moved, seat, moved.cube * self.worth(moved, seat), reports, rng)
         return self.handed_on(replace(moved, mover=1 - seat), reports, rng)
 
-    def handed_on(self, state: Board, told: list[str], rng: Rng) -> After[Board]:
+    def handed_on(self, state: Board, reports: list[str], rng: Rng) -> After[Board]:
         """Return what comes before the next player's move: a chance to double, or the dice."""
         if state.may_double:
-            return After(replace(state, stage="roll", dice=()), told, next=[state.mover])
-        return self.rolled(state, told, rng)
+            return After(replace(state, stage="roll", dice=()), reports, next=[state.mover])
+        return self.rolled(state, reports, rng)
 
     def rolled(self, state: Board, reports: list[str], rng: Rng) -> After[Board]:
         """Roll; a player who cannot move loses the turn."""

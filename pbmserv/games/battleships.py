@@ -48,6 +48,7 @@ class Waters:
         hits, misses: shots of the other player.
         sunk: ships that everybody knows.
         salvo: whether a turn has a shot for each ship that still swims.
+        touching: whether ships may touch each other.
     """
 
     ships: tuple[Ship, ...] = ()

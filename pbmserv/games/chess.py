@@ -95,9 +95,10 @@ class Position:
         rooks: squares of rooks that may still castle.
         passed: the square that a pawn has just stepped over; -1 if none.
         quiet: moves since a pawn moved or a piece was captured.
-        earlier: positions that may come again, each as board, rooks and so on.
+        earlier: the positions that may come again, as `key_of` writes them.
         played: all moves in standard notation.
         is_960: whether castling is written as the king's move to the rook.
+        first: the board at the beginning.
     """
 
     board: str

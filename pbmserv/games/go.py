@@ -79,7 +79,7 @@ class Position:
 
     Attributes:
         board: row by row from the top.
-        seen: hashes of all boards that have been there.
+        seen: hashes of all boards so far.
         passes: one after the other, so far.
         stage: "play"; "mark" while a player names dead stones; "agree" while the other answers;
             "over".

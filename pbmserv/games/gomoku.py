@@ -61,6 +61,7 @@ class Stones:
         black: the seat that has black; `None` until it is chosen.
         stage: "three", "choose", "two", "pick" or "play".
         exact: whether six or more in a row do not win.
+        won: the stones of a winning row; empty before.
     """
 
     board: str

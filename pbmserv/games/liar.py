@@ -130,7 +130,7 @@ class LiarsDice(Game[Round]):
         return self.next_round(state, loser, reports, rng)
 
     def next_round(
-        self, state: Round, loser: Seat, told: list[str | Told], rng: Rng
+        self, state: Round, loser: Seat, reports: list[str | Told], rng: Rng
     ) -> After[Round]:
         """Take a die from a player, and roll again."""
         left = [len(dice) - (n == loser) for n, dice in enumerate(state.dice)]
@@ -140,7 +140,7 @@ class LiarsDice(Game[Round]):
         after = replace(state, dice=dice, bid=None, lost=lost)
         begins = self.following(after, loser) if is_out else loser
         out = [loser] if is_out else []
-        return After(after, told, next=[begins], out=out, final=True)
+        return After(after, reports, next=[begins], out=out, final=True)
 
     def bid_of(self, move: str) -> tuple[int, int]:
         """Return the bid of a move."""

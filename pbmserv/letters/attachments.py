@@ -31,13 +31,13 @@ def attachments(
     return (Attachment(name, "application/json", f"{text}\n".encode()),)
 
 
-def _json_lines(data: Mapping[str, Any]) -> str:
+def _json_lines(sections: Mapping[str, Any]) -> str:
     """Return JSON with a line for each item of a list.
 
     The library's encoder is ten times slower with an indent, and an old account has megabytes.
     """
     pieces = []
-    for key, value in data.items():
+    for key, value in sections.items():
         text = _json(value)
         if isinstance(value, list) and value:
             text = "[\n  " + ",\n  ".join(map(_json, value)) + "\n]"

@@ -40,7 +40,7 @@ from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.reply_address import OF_BOARDS
 from pbmserv.mail.visits import page_link
 from pbmserv.store.accounts.players import Player, by_address, by_id
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.bots import finished_reports as coach_results
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.views.game_templates import with_defaults

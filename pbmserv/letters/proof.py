@@ -57,8 +57,11 @@ class BoardProof:
     @property
     def field(self) -> str:
         """The value of the field ``Pbmserv-Record``, in lines that can be folded."""
-        who = "" if self.seat is None else f"; seat={self.seat}"
-        words = [f"board={self.board}{who}; turns={self.turns}", f"pledge={self.pledge.hex()}"]
+        seat_part = "" if self.seat is None else f"; seat={self.seat}"
+        words = [
+            f"board={self.board}{seat_part}; turns={self.turns}",
+            f"pledge={self.pledge.hex()}",
+        ]
         words.append(f"record={self.hashes.record.hex()}")
         if self.hashes.move:
             words.append(f"move={self.hashes.move.hex()}")
@@ -67,9 +70,9 @@ class BoardProof:
     @property
     def short_field(self) -> str:
         """The value of the field in a tiny letter: the record hash alone, and only its start."""
-        who = "" if self.seat is None else f"; seat={self.seat}"
+        seat_part = "" if self.seat is None else f"; seat={self.seat}"
         start = self.hashes.record.hex()[:SHORT_DIGITS]
-        return f"board={self.board}{who}; turns={self.turns}; record={start}"
+        return f"board={self.board}{seat_part}; turns={self.turns}; record={start}"
 
     @property
     def brief(self) -> str:

@@ -150,8 +150,8 @@ class TemplateValues:
                 topics = self._topics(words["subjects"])
                 # Unknown subjects are not repeated, since one may be a slipped password.
                 return {
-                    "topic": ", ".join(topic.subject for topic in topics if topic.known),
-                    "unknown": not any(topic.known for topic in topics),
+                    "topic": ", ".join(topic.subject for topic in topics if topic.is_known),
+                    "unknown": not any(topic.is_known for topic in topics),
                     "pages": [self._help_page(topic) for topic in topics],
                 }
         return {}
@@ -161,10 +161,10 @@ class TemplateValues:
         games = [game.info.key for game in self.registry]
         about = partial(help_topic, games=games, boxes=self.registry.boxes)
         together = about(" ".join(subjects))
-        if together.known or len(subjects) < 2:
+        if together.is_known or len(subjects) < 2:
             return [together]
         topics = [about(subject) for subject in subjects]
-        by_page = {topic.template if topic.known else topic.subject: topic for topic in topics}
+        by_page = {topic.template if topic.is_known else topic.subject: topic for topic in topics}
         return list(by_page.values())
 
     def _help_page(self, topic: HelpTopic) -> str:

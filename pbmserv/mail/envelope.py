@@ -85,11 +85,11 @@ class Verdict:
         result: ``"pass"``: proven; ``"fail"``: not proven; ``"forged"``: not proven, and the
             domain's policy is to refuse such mails; ``"temperror"``: a name server did not answer;
             ``"unchecked"``: the mail holds nothing to check.
-        found: the result of each check in one line, for the operator.
+        checks: the result of each check in one line, for the operator.
     """
 
     result: str = "unchecked"
-    found: str = ""
+    checks: str = ""
 
     @property
     def passed(self) -> bool:

@@ -5,7 +5,12 @@ Mails and letters are counted where their log lines are written, at any log leve
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+import re
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
+
+# The time at which a process made a counter says nothing of its server.
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 REGISTRY = CollectorRegistry()
 """The counters of this process, without the default ones of prometheus_client."""
@@ -63,3 +68,11 @@ REPORTED = Counter(
     ["kind", "result"],
     registry=REGISTRY,
 )
+
+_CODE = re.compile(r"\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?")
+
+
+def count_refusal(reply: str) -> None:
+    """Count an SMTP refusal by the code of its reply, with the enhanced one: ``550 5.1.1``."""
+    code = _CODE.match(reply)
+    REFUSALS.labels(code[0] if code else "unknown").inc()

@@ -80,6 +80,7 @@ from pbmserv.service.accounts import (
 )
 from pbmserv.service.boards import (
     challenges,
+    chat,
     followers,
     game_lists,
     help_commands,
@@ -91,13 +92,15 @@ from pbmserv.service.boards import (
     queued_moves,
     records,
     reports,
+    resigning,
     seeking,
     showing,
     silent_opponents,
+    submitted_moves,
     undoing,
 )
 from pbmserv.service.core.handler import Handlers
-from pbmserv.service.events import event_commands, team_commands
+from pbmserv.service.events import event_commands, game_event_commands, team_chat, team_commands
 from pbmserv.service.ladder import ladder
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races, saved_games, scores
@@ -125,7 +128,7 @@ HANDLERS: Handlers = {
     Seek: seeking.seek,
     Rematch: challenges.rematch,
     MakeMove: moves.make_move,
-    Resign: moves.resign,
+    Resign: resigning.resign,
     Give: silent_opponents.give,
     Claim: silent_opponents.claim,
     Undo: undoing.undo,
@@ -135,12 +138,12 @@ HANDLERS: Handlers = {
     Solve: races.solve,
     Queue: queued_moves.queue,
     TakeNote: notes.take_note,
-    Submit: queued_moves.submit,
-    ConfirmMove: queued_moves.confirm,
+    Submit: submitted_moves.submit,
+    ConfirmMove: submitted_moves.confirm,
     Preview: previews.preview,
     Check: previews.check,
     Hint: hints.hint,
-    Chat: moves.chat,
+    Chat: chat.chat,
     Message: messages.message,
     Broadcast: messages.broadcast,
     ShowLadder: ladder.show,
@@ -159,11 +162,11 @@ HANDLERS: Handlers = {
     Record: records.record,
     Report: reports.report,
     Follow: followers.follow,
-    EventByGame: event_commands.event_by_game,
+    EventByGame: game_event_commands.event_by_game,
     EventByNumber: event_commands.event_by_number,
     Events: event_commands.show_events,
     OneTeam: team_commands.one_team,
-    TeamChat: team_commands.chat,
+    TeamChat: team_chat.chat,
     Teams: team_commands.show_teams,
 }
 """The handler of each command.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ssl import SSLContext
 
 from pbmserv.net.connection_limits import ConnectionLimits, Place, peer_of
-from pbmserv.service.mails.log_lines import note_refusal
+from pbmserv.smtpd.refusal_log import note_refusal
 from pbmserv.smtpd.session import SmtpSession, tls_fault
 
 HANDSHAKE_S = 20.0

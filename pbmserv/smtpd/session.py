@@ -15,9 +15,9 @@ from aiosmtpd.smtp import TLSSetupException, syntax
 
 from pbmserv.mail.envelope import Envelope
 from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage, peer_of
-from pbmserv.service.mails.log_lines import note_refusal
 from pbmserv.smtpd.arguments import LONGEST_COMMAND
 from pbmserv.smtpd.protocol import Handler, StrictSmtp
+from pbmserv.smtpd.refusal_log import note_refusal
 
 SESSION_TIMEOUT_S = 300
 """Seconds for a command, or for a whole mail, to arrive (RFC 5321 section 4.5.3.2.7)."""

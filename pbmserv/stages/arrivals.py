@@ -47,7 +47,11 @@ class Arrivals(ABC):
 
     Attributes:
         has_more: whether the store may have more than the last call of `new` returned.
+        store: the name under which results of pages are kept: that of the mail store if it is a
+            SQLite file of its own, else ``""``.
     """
+
+    store: str
 
     def __init__(self, store: Database) -> None:
         self.has_more = True
@@ -158,7 +162,15 @@ class TwoStores(Arrivals):
 
 
 class OneStore(Arrivals):
-    """All stages work on one PostgreSQL, where play claims arrivals and removes them."""
+    """All stages work on one PostgreSQL, where play claims arrivals and removes them.
+
+    Args:
+        by: name of this process; no two live ones have the same.
+        database: for reading.
+        writer: of the same database.
+        clock: decides when leases end.
+        shares: shares of the queue that are claimed one by one.
+    """
 
     store = ""
 
@@ -170,15 +182,6 @@ class OneStore(Arrivals):
         clock: Clock,
         shares: Sequence[int | None] = UNDIVIDED,
     ) -> None:
-        """Prepare to claim arrivals.
-
-        Args:
-            by: name of this process; no two live ones have the same.
-            database: for reading.
-            writer: of the same database.
-            clock: decides when leases end.
-            shares: shares of the queue that are claimed one by one.
-        """
         self._by = by
         self._shares = shares
         self._writer = writer

@@ -25,7 +25,7 @@ from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.schedule.retention import KeepTimes
 from pbmserv.stages.stores import open_stores
 from pbmserv.store.accounts import signing_keys
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery.shares import SHARES, UNDIVIDED, ask_by_share
 from pbmserv.web.operators.token import read_token

@@ -19,7 +19,7 @@ from pbmserv.stages.process import STOP_S, Setup, until_stopped
 from pbmserv.stages.questions import Answering, Asking
 from pbmserv.stages.rings import Ring
 from pbmserv.stages.state import own_numbers
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.bots import ReportRequest
 
 log = logging.getLogger("pbmserv.stages")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import mmap
 import struct
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from time import monotonic
@@ -126,3 +126,17 @@ class CurrentWork:
         """Return the thread that has had a piece of work in hand for longest, by its native id."""
         entries = [entry for entry in _LAYOUT.iter_unpack(self._memory) if entry[0] == number]
         return min(entries, key=lambda entry: entry[1])[2] if entries else 0
+
+
+def blamed(deaths: Mapping[int, int], in_hand: Sequence[int]) -> dict[int, int]:
+    """Return how often play has died with each arrival, after it died with these in hand.
+
+    If play dies with a single arrival for the second time, then the arrivals that were beside it
+    the first time are cleared.
+    """
+    counts = dict(deaths)
+    for number in in_hand:
+        counts[number] = counts.get(number, 0) + 1
+    if len(in_hand) == 1 and counts[in_hand[0]] > 1:
+        return {number: times for number, times in counts.items() if times > 1}
+    return counts

@@ -42,25 +42,25 @@ PROBES = ConnectionShares(0, 10, 10)
 """Connections to the ports for metrics, the mailbox and operators; they are part of `RESERVED`."""
 
 
-def shares(settings: Settings, bound: Bound) -> ConnectionShares:
+def connection_shares(settings: Settings, bound: Bound) -> ConnectionShares:
     """Return how many connections each port may have open.
 
     Raises:
         ConfigError: the system grants too few descriptors.
     """
     ports = len(bound.mail), int(bound.web is not None)
-    limit = raise_limit(wanted(settings.sessions, *ports))
+    limit = raise_limit(needed_descriptors(settings.sessions, *ports))
     return share_out(limit, settings.sessions, *ports)
 
 
-def raise_limit(wanted: int) -> int:
-    """Ask the system for *wanted* descriptors, and return the number that is allowed then."""
+def raise_limit(needed: int) -> int:
+    """Ask the system for *needed* descriptors, and return the number that is allowed then."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     endless = resource.RLIM_INFINITY
     if soft == endless:
-        return wanted
-    if soft < wanted:
-        more = wanted if hard == endless else min(wanted, hard)
+        return needed
+    if soft < needed:
+        more = needed if hard == endless else min(needed, hard)
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (more, hard))
         except (ValueError, OSError):  # macOS has a lower limit of its own
@@ -69,7 +69,7 @@ def raise_limit(wanted: int) -> int:
     return soft
 
 
-def wanted(sessions: int, mail_ports: int, web_ports: int) -> int:
+def needed_descriptors(sessions: int, mail_ports: int, web_ports: int) -> int:
     """Return the number of descriptors that all ports need at the same time."""
     mail = mail_ports * (2 * sessions + ACCEPTED_AT_ONCE)
     return RESERVED + mail + web_ports * (WEB + WEB_OWN + ACCEPTED_AT_ONCE)
@@ -81,7 +81,7 @@ def share_out(limit: int, sessions: int, mail_ports: int, web_ports: int) -> Con
     Raises:
         ConfigError: a port would have fewer than `FEWEST`.
     """
-    needed = wanted(sessions, mail_ports, web_ports)
+    needed = needed_descriptors(sessions, mail_ports, web_ports)
     if limit >= needed:
         return ConnectionShares(sessions, WEB, WEB_OWN)
     always = RESERVED + ACCEPTED_AT_ONCE * (mail_ports + web_ports)

@@ -128,7 +128,7 @@ class Door:
         over = self._traffic.count_mail(source, player, direct=direct)
         try:
             if over is None:
-                decision = await self._take(envelope, source, reply_address, player)
+                decision = await self._take(envelope, source, reply_address)
             else:
                 if self._traffic.may_read(over):
                     await self._put_off(envelope, over)
@@ -177,30 +177,29 @@ class Door:
         return number
 
     async def _take(
-        self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None, player: int
+        self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None
     ) -> Decision:
-        octets = len(envelope.raw)
+        """Store a mail that is not over a limit, or return why not."""
+        octets, player = len(envelope.raw), speaker_of(reply_address)
         refusal = wire_refusal(envelope.raw)
         if refusal is not None:
-            return Decision(refusal, "refused", refusal)
+            return _refused(refusal)
         comes_back = reply_address is not None and reply_address.purpose is Purpose.BOUNCE
-        for_postmaster = reply_address is None and self._mail_domain.is_postmaster(
-            envelope.recipient
-        )
+        for_postmaster = self._mail_domain.is_postmaster(envelope.recipient)
         verdict = UNCHECKED
         if not comes_back:  # the From of a report need not be an address that takes answers
             try:
                 _, _, author = read_head(envelope.raw)
             except MailError as error:
-                reply = f"554 5.6.0 {UNREADABLE.get(str(error), 'the mail cannot be read')}"
-                return Decision(reply, "refused", reply)
+                why = UNREADABLE.get(str(error), "the mail cannot be read")
+                return _refused(f"554 5.6.0 {why}")
             refusal = self.refusal_of_sender(envelope, author)
             if refusal:
-                return Decision(refusal, "refused", refusal)
+                return _refused(refusal)
             verdict = await self._verdict(envelope, source, reply_address)
             if verdict.result == "forged" and not for_postmaster:
                 # An answer would go to a person who has not written to us.
-                return Decision(FORGED, "refused", FORGED)
+                return _refused(FORGED)
         postmaster = self._postmaster if for_postmaster else None
         if postmaster is not None and not postmaster.is_open(source.network, octets):
             return Decision(
@@ -261,3 +260,8 @@ class Door:
             raise TryLater("the database could not take a mail") from error
         self._ring()
         return number
+
+
+def _refused(reply: str) -> Decision:
+    """Return the decision to refuse a mail with an SMTP reply."""
+    return Decision(reply, "refused", reply)

@@ -16,7 +16,7 @@ from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.service.rounds import Rounds
 from pbmserv.stages.arrivals import Removal
 from pbmserv.stages.base import Base
-from pbmserv.stages.descriptors import shares
+from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.door import Door
 from pbmserv.stages.mail_ports import MailPorts
 from pbmserv.stages.messages import AskState, ProbeWrite, StageState, StoreForm, StorePress
@@ -44,7 +44,7 @@ async def run_door(name: str, setup: Setup) -> None:
     sys.setswitchinterval(SWITCH_S)
     base, bound = setup.base, setup.bound
     stage = DoorStage(base, Bell(setup.folder / "play.ring").ring)
-    ports = MailPorts(base, stage.door, bound, shares(base.settings, bound))
+    ports = MailPorts(base, stage.door, bound, connection_shares(base.settings, bound))
 
     def state() -> StageState:
         texts = stage.quota.taken, stage.quota.most

@@ -23,10 +23,25 @@ def greeting(settings: Settings, mailbox: str = "", stages: Sequence[str] = STAG
         mailbox: address of the mailbox's first page; ``""`` if there is none.
         stages: the stages that run in this server.
     """
-    domain = settings.address.rpartition("@")[2]
     is_whole = set(stages) == set(STAGES)
-    lines = [f"pbmserv {__version__}: play by mail", ""]
-    if not is_whole:
+    lines = [f"pbmserv {__version__}: play by mail", "", *_facts(settings, stages), ""]
+    if mailbox:
+        lines += [
+            "Open this address in a browser, take two names, and play a first game:",
+            "",
+            f"  {mailbox}",
+            "",
+        ]
+    elif is_whole and settings.signup != "closed" and _is_for_one_machine(settings):
+        lines += _first_game(settings)
+    lines += ["Ctrl-C stops the server; nothing is lost.", ""]
+    return "\n".join(lines) + "\n"
+
+
+def _facts(settings: Settings, stages: Sequence[str]) -> list[str]:
+    """Return lines about the ports, the database and the address."""
+    lines = []
+    if set(stages) != set(STAGES):
         lines.append(f"  stages     {', '.join(stages)}")
     if "door" in stages:
         lines.append(f"  mail in    {_listener('SMTP', settings.smtp)}")
@@ -38,42 +53,45 @@ def greeting(settings: Settings, mailbox: str = "", stages: Sequence[str] = STAG
         lines.append(f"  mail out   {text_of(settings.relay)}")
     if "web" in stages:
         lines += _pages(settings, stages)
-    lines += [
+    return [
+        *lines,
         f"  database   {text_of(settings.database)}",
         f"  address    {settings.address}",
-        "",
     ]
-    takes_players = is_whole and settings.signup != "closed"
-    if mailbox:
-        lines += [
-            "Open this address in a browser, take two names, and play a first game:",
-            "",
-            f"  {mailbox}",
-            "",
-        ]
-    elif takes_players and settings.smtp is not None and settings.relay.startswith("maildir:"):
-        ada, ben = f"ada@{domain}", f"ben@{domain}"
-        run = program()
-        lines += [
-            "A first game, from a second terminal in this folder (paste it whole if you like):",
-            "",
-            f'  {run} send --from {ada} --subject "signup ada wonder-land"',
-            f"  {run} read {ada}",
-            f"  {run} send --from {ada} --reply yes",
-            f'  {run} send --from {ben} --subject "signup ben the-builder"',
-            f"  {run} send --from {ben} --reply yes",
-            f'  {run} send --from {ada} --subject "blackbox challenge ada ben"',
-            f"  {run} read {ben}",
-            f'  {run} send --from {ben} --reply "b3,d3,f1,e6"',
-            f'  {run} send --from {ada} --reply "a1,c4,e5,g2"',
-            f"  {run} read {ada}",
-            "",
-            "From then on each of them reads and replies in turn.",
-        ]
-        if settings.signup == "open":
-            lines = [line for line in lines if not line.endswith("--reply yes")]
-    lines += ["Ctrl-C stops the server; nothing is lost.", ""]
-    return "\n".join(lines) + "\n"
+
+
+def _is_for_one_machine(settings: Settings) -> bool:
+    """Return whether mails can be sent and letters be read by commands on this machine."""
+    return settings.smtp is not None and settings.relay.startswith("maildir:")
+
+
+def _first_game(settings: Settings) -> list[str]:
+    """Return the commands of a first game between two players."""
+    domain = settings.address.rpartition("@")[2]
+    ada, ben, run = f"ada@{domain}", f"ben@{domain}", program()
+
+    def yes_of(address: str) -> list[str]:
+        return [f"send --from {address} --reply yes"] if settings.signup == "confirm" else []
+
+    commands = [
+        f'send --from {ada} --subject "signup ada wonder-land"',
+        f"read {ada}",
+        *yes_of(ada),
+        f'send --from {ben} --subject "signup ben the-builder"',
+        *yes_of(ben),
+        f'send --from {ada} --subject "blackbox challenge ada ben"',
+        f"read {ben}",
+        f'send --from {ben} --reply "b3,d3,f1,e6"',
+        f'send --from {ada} --reply "a1,c4,e5,g2"',
+        f"read {ada}",
+    ]
+    return [
+        "A first game, from a second terminal in this folder (paste it whole if you like):",
+        "",
+        *(f"  {run} {command}" for command in commands),
+        "",
+        "From then on each of them reads and replies in turn.",
+    ]
 
 
 def _pages(settings: Settings, stages: Sequence[str]) -> list[str]:

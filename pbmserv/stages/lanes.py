@@ -4,7 +4,6 @@ lanes."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -131,17 +130,3 @@ class Lanes:
 
 def _place(lane: Lane) -> tuple[int, int]:
     return int(lane.used_s / NOT_WORTH_KEEPING_S), lane.waiting[0].arrival.id
-
-
-def blamed(deaths: Mapping[int, int], in_hand: Sequence[int]) -> dict[int, int]:
-    """Return how often play has died with each arrival, after it died with these in hand.
-
-    If play dies with a single arrival for the second time, then the arrivals that were beside it
-    the first time are cleared.
-    """
-    counts = dict(deaths)
-    for number in in_hand:
-        counts[number] = counts.get(number, 0) + 1
-    if len(in_hand) == 1 and counts[in_hand[0]] > 1:
-        return {number: times for number, times in counts.items() if times > 1}
-    return counts

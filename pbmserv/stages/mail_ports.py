@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pbmserv.config.settings import Settings
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.service.operators.health import Slots
@@ -12,7 +10,7 @@ from pbmserv.smtpd.session import SESSION_TIMEOUT_FULL_S, SESSION_TIMEOUT_S
 from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import ConnectionShares
 from pbmserv.stages.door import Door
-from pbmserv.stages.ports import Bound
+from pbmserv.stages.ports import Bound, slots_of
 
 
 class MailPorts:
@@ -56,10 +54,3 @@ def _limits(port: str, settings: Settings, shares: ConnectionShares) -> Connecti
     from_network = min(settings.sessions_network, most)
     bounds = Bounds(most, from_network, most, SESSION_TIMEOUT_S, SESSION_TIMEOUT_FULL_S)
     return ConnectionLimits(port, bounds, settings.mail_servers)
-
-
-def slots_of(limits: Mapping[str, ConnectionLimits]) -> dict[str, Slots]:
-    """Return the connections of strangers by port, and those of our own servers (``smtp-own``)."""
-    strangers = {port: Slots(*limit.inside) for port, limit in limits.items()}
-    own = {f"{port}-own": Slots(*limit.own_inside) for port, limit in limits.items()}
-    return strangers | own

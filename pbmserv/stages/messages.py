@@ -7,11 +7,11 @@ their types when a line is written and when it is read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar, get_args
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -34,9 +34,15 @@ T = TypeVar("T")
 
 
 class Request(Generic[A]):
-    """A request to another stage; *A* is the type of its answer."""
+    """A request to another stage; *A* is the type of its answer, which `answer_type` returns."""
 
     __slots__ = ()
+
+
+def answer_type(kind: type[Request[A]]) -> Any:
+    """Return the type of the answers to a type of request."""
+    (base,) = kind.__dict__["__orig_bases__"]
+    return get_args(base)[0]
 
 
 # -- to every stage ----------------------------------------------------------------------------
@@ -187,25 +193,27 @@ class StorePress(Request[int | Over]):
     press: PageRequest
 
 
-_ANSWERS: Mapping[type[Request[Any]], Any] = {
-    AskState: StageState,
-    ProbeWrite: None,
-    ClaimLetters: list[ClaimedLetter],
-    KeepLetters: None,
-    RenewLetters: None,
-    SettleLetters: None,
-    NoteStops: None,
-    ActForBot: None,
-    PutOffBot: None,
-    KeepReport: None,
-    CarryOutOrder: str,
-    RetryKeptMail: str,
-    LookAgain: None,
-    StoreForm: int,
-    StorePress: int | Over,
+REQUESTS: Mapping[str, type[Request[Any]]] = {
+    kind.__name__: kind
+    for kind in (
+        AskState,
+        ProbeWrite,
+        ClaimLetters,
+        KeepLetters,
+        RenewLetters,
+        SettleLetters,
+        NoteStops,
+        ActForBot,
+        PutOffBot,
+        KeepReport,
+        CarryOutOrder,
+        RetryKeptMail,
+        LookAgain,
+        StoreForm,
+        StorePress,
+    )
 }
-"""The types of answers by the type of request."""
-REQUESTS: Mapping[str, type[Request[Any]]] = {kind.__name__: kind for kind in _ANSWERS}
+"""The types of requests by their names in lines."""
 
 _ERRORS: Mapping[str, type[PbmError]] = {
     "operator": OperatorError,
@@ -219,6 +227,17 @@ _Adapter: TypeAlias = TypeAdapter[tuple[Any]]
 
 class Misread(ValueError):
     """A line is not a message of this version; its text quotes no values."""
+
+
+def build_readers() -> None:
+    """Build what reads and writes the messages, so that processes forked from this one share it.
+
+    Otherwise each process builds it for a type at the first message of that type.
+    """
+    answers = map(answer_type, REQUESTS.values())
+    types: Iterable[Any] = (*REQUESTS.values(), *answers)
+    for kind in types:
+        _adapter(kind)
 
 
 def request_line(request: Request[Any]) -> bytes:
@@ -242,7 +261,7 @@ def read_request(line: bytes) -> Request[Any]:
 
 def answer_line(request: Request[Any], answer: Any) -> bytes:
     """Return the answer to a request as a line."""
-    return _line(_OK, _dumped(_ANSWERS[type(request)], answer))
+    return _line(_OK, _dumped(answer_type(type(request)), answer))
 
 
 def error_line(error: Exception) -> bytes:
@@ -266,7 +285,7 @@ def read_answer(request: Request[A], line: bytes) -> A:
     """
     word, _, text = line.partition(b" ")
     if word == _OK.encode():
-        answer: A = _read(_ANSWERS[type(request)], text)
+        answer: A = _read(answer_type(type(request)), text)
         return answer
     error = _ERRORS.get(word.decode("ascii", "replace"))
     if error is None:

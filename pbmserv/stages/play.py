@@ -28,7 +28,7 @@ from pbmserv.stages.arrivals import Arrivals
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.lanes import Lanes
 from pbmserv.stages.tasks import MOST_DEATHS, Check, Task, Tasks
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import OF_PAGES
 from pbmserv.store.delivery.settled_arrivals import Gone
@@ -44,8 +44,6 @@ FEW = IN_FLIGHT // 2
 mails beside a busy writer would take longer than to read them afterwards."""
 READING_S = 0.02
 """Seconds of reading after which mails are submitted, so that they do not wait for slow ones."""
-MOST_OUTDATED = 5
-"""Times that a mail's passwords are checked again because one was changed meanwhile."""
 LONGEST_S = 300.0
 """Seconds of silence after which the thread counts as stuck."""
 
@@ -296,12 +294,11 @@ class Play:
         """Have a task begin again, now or later, or put it off, or give it up."""
         if isinstance(error, Gone):  # another process has carried it out
             self._end(task)
-        elif isinstance(error, Outdated) and task.outdated < MOST_OUTDATED:
-            task.outdated += 1
+        elif isinstance(error, Outdated):  # raised once for each change of a password
             self._put_back(task)
         elif (waiting := task.put_off(error)) is not None:
             self._submit(task, waiting)
-        elif isinstance(error, (*UNAVAILABLE, Closed, CancelledError, Outdated)):
+        elif isinstance(error, (*UNAVAILABLE, Closed, CancelledError)):
             why = reason(error) or type(error).__name__
             log.warning("the database could not take a mail", extra={"because": why})
             self._again_at = perf_counter() + AGAIN_S

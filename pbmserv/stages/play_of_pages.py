@@ -61,18 +61,18 @@ class PlayOfPages:
             woken.set()
 
     async def press(self, request: PageRequest) -> int:
-        """See `Play.press`."""
+        """See `pages.play.Play.press`."""
         arrival = await self.door.store_press(request)
         return int(await self._result(arrival))
 
     async def ask(self, form: PageForm[R]) -> R:
-        """See `Play.ask`."""
+        """See `pages.play.Play.ask`."""
         arrival = await self.door.store_form(form.as_json())
         result: R = await self._result(arrival)
         return result
 
     async def leave(self, form: PageForm[Any]) -> None:
-        """See `Play.leave`."""
+        """See `pages.play.Play.leave`."""
         await self.door.store_form(form.as_json())
 
     async def _result(self, arrival: int) -> Any:
@@ -101,7 +101,7 @@ class PlayOfPages:
         return results[0]
 
     async def until(self, is_over: Callable[[], Awaitable[bool]], longest_s: float) -> None:
-        """See `Play.until`."""
+        """See `pages.play.Play.until`."""
         self._loop = asyncio.get_running_loop()
         end = monotonic() + longest_s
         woken = asyncio.Event()

@@ -61,7 +61,7 @@ from pbmserv.stages.tasks import MOST_DEATHS, Tasks
 from pbmserv.stages.watched_writer import WatchedWriter
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.boards.game_pauses import stopped as stopped_games
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer, open_writer
 from pbmserv.store.delivery.letter_claims import ClaimedLetter
 from pbmserv.store.operators import health

@@ -1,4 +1,4 @@
-"""The listening sockets of a server."""
+"""The listening sockets of a server, and the connections at its ports."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from ipaddress import ip_address
 from pbmserv.config.settings import Settings
 from pbmserv.errors import ConfigError
 from pbmserv.net import listening
+from pbmserv.net.connection_limits import ConnectionLimits
+from pbmserv.service.operators.health import Slots
 from pbmserv.smtpd.tls import Certificate
 from pbmserv.web.operators.token import read_token
 
@@ -98,3 +100,10 @@ def _refuse_public_port(name: str, port: socket.socket | None, example: str) -> 
     """
     if port is not None and not ip_address(port.getsockname()[0]).is_loopback:
         raise ConfigError(f"{name}: other machines could connect; write {example}")
+
+
+def slots_of(limits: Mapping[str, ConnectionLimits]) -> dict[str, Slots]:
+    """Return the connections of strangers by port, and those of our own servers (``smtp-own``)."""
+    strangers = {port: Slots(*limit.inside) for port, limit in limits.items()}
+    own = {f"{port}-own": Slots(*limit.own_inside) for port, limit in limits.items()}
+    return strangers | own

@@ -34,11 +34,11 @@ from pbmserv.stages.messages import (
 )
 from pbmserv.stages.places import claimant
 from pbmserv.stages.process import STOP_S, Setup, until_stopped
-from pbmserv.stages.questions import Answering, Asking, tell_play
+from pbmserv.stages.questions import Answering, Asking, tell_play_of_stops
 from pbmserv.stages.rings import Ring
 from pbmserv.stages.state import own_numbers
 from pbmserv.store.boards.game_pauses import Stop
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
 
@@ -53,7 +53,7 @@ async def run_post(name: str, setup: Setup) -> None:
     if base.game.is_sqlite:
         writer: OutboxWriter = OutboxWriterInPlay(play)
         close = play.close
-        await asyncio.to_thread(tell_play, play, setup.stops)
+        await asyncio.to_thread(tell_play_of_stops, play, setup.stops)
     else:
         writer, close = _direct_writer(base, setup.stops)
     stage = PostStage(base, writer, watch=setup.current, by=claimant(setup.folder, name))

@@ -17,6 +17,8 @@ from pbmserv.config.display import text_of
 from pbmserv.config.settings import Loaded, Settings
 from pbmserv.config.sources import variable_of
 from pbmserv.errors import ConfigError, OperatorError, ServerFault
+from pbmserv.file_locks import claim_stage
+from pbmserv.files import make_private, sqlite_file, why_not
 
 
 def refuse_without_mail(settings: Settings) -> None:
@@ -55,9 +57,6 @@ def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
     Raises:
         ConfigError: one does not exist, cannot be written to, or belongs to a running server.
     """
-    from pbmserv.file_locks import claim_stage
-    from pbmserv.files import sqlite_file
-
     data_dir = loaded.settings.data_dir
     if loaded.sources["data_dir"] == "default":
         _make(loaded, "data_dir", data_dir)
@@ -83,7 +82,7 @@ def database_place(loaded: Loaded) -> None:
     Raises:
         ConfigError: it cannot; the message says what would help.
     """
-    from pbmserv.files import sqlite_file, why_not
+    # Loads SQLAlchemy, and `serve` refuses wrong settings before it does so.
     from pbmserv.store.core.database import mail_url
 
     path = sqlite_file(loaded.settings.database)
@@ -116,8 +115,6 @@ def _letters_place(loaded: Loaded) -> None:
 
 
 def _make(loaded: Loaded, key: str, folder: Path) -> None:
-    from pbmserv.files import make_private, why_not
-
     if folder.exists():
         return
     try:
@@ -127,8 +124,6 @@ def _make(loaded: Loaded, key: str, folder: Path) -> None:
 
 
 def _check_is_writable(loaded: Loaded, key: str, folder: Path) -> None:
-    from pbmserv.files import why_not
-
     if folder.exists() and not folder.is_dir():
         raise _wrong(loaded, key, f"{folder} is a file; name a folder")
     if not folder.exists():

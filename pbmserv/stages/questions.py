@@ -210,7 +210,7 @@ class Asking:
             return None
 
 
-def tell_play(play: Asking, stops: Sequence[Stop]) -> None:
+def tell_play_of_stops(play: Asking, stops: Sequence[Stop]) -> None:
     """Tell play about ends of processes in the rules of games, if it runs beside this process."""
     if not stops:
         return

@@ -55,7 +55,7 @@ def states(folder: Path) -> dict[str, StageState]:
     return states_by_name
 
 
-def answers(path: Path) -> bool:
+def is_answering(path: Path) -> bool:
     """Return whether a stage answers at the path of its socket."""
     try:
         with closing(Asking(path, NO_PATIENCE_S, PATIENCE_S)) as asking:
@@ -70,14 +70,14 @@ def certificate_ends(stage_states: Iterable[StageState]) -> datetime | None:
     return next((state.certificate_ends for state in stage_states if state.certificate_ends), None)
 
 
-def relay_of(stage_states: Iterable[StageState]) -> RelayState:
+def worst_relay(stage_states: Iterable[StageState]) -> RelayState:
     """Return the worst state of the relay that one of the stages has seen."""
     relays = [state.relay for state in stage_states if state.relay is not None]
     worst = max(relays, key=lambda relay: (relay.is_open, relay.failures), default=None)
     return worst or RelayState(0, False)
 
 
-def started(stage_states: Iterable[StageState]) -> datetime | None:
+def started_at(stage_states: Iterable[StageState]) -> datetime | None:
     """Return when the server of this machine started; `None` if no stage of it answers."""
     return min((state.since for state in stage_states if state.since is not None), default=None)
 
@@ -122,10 +122,10 @@ class Stages:
         return Parts(
             [vital for state in stage_states for vital in state.vitals],
             {name: slots for state in stage_states for name, slots in state.slots.items()},
-            relay_of(stage_states),
+            worst_relay(stage_states),
             next((state.texts for state in stage_states if state.texts), (0, 1)),
             certificate_ends(stage_states),
-            self._has_own_door or answers(self._door),
+            self._has_own_door or is_answering(self._door),
             any(state.damage for state in stage_states),
         )
 
@@ -179,8 +179,6 @@ class _Sum(Collector):
                 )
                 values = samples.setdefault(kept.name, {})
                 for sample in family.samples:
-                    if sample.name.endswith("_created"):
-                        continue
                     is_own = sample.name.startswith("process_")
                     labels = {**sample.labels, "stage": stage} if is_own else sample.labels
                     key = sample.name, tuple(sorted(labels.items()))

@@ -17,12 +17,12 @@ RUNS_S = 90
 30."""
 
 
-def runs(queues: Queues) -> bool:
+def is_running(queues: Queues) -> bool:
     """Return whether a server has given a sign of life lately."""
     return queues.beat_s is not None and abs(queues.beat_s) <= RUNS_S
 
 
-def running(queues: Queues, since: datetime | None) -> str:
+def running_line(queues: Queues, since: datetime | None) -> str:
     """Return a sentence for operators that says whether a server runs.
 
     Args:
@@ -35,7 +35,7 @@ def running(queues: Queues, since: datetime | None) -> str:
         ahead = duration_text(-queues.beat_s)
         return f"A clock is wrong: the server's last sign of life lies {ahead} ahead of now."
     last_sign = f"its last sign of life was {duration_text(max(0.0, queues.beat_s))} ago"
-    if not runs(queues):
+    if not is_running(queues):
         return f"No server runs: {last_sign}."
     if since is None:
         up_since = f"{queues.up_since:%Y-%m-%d %H:%M} UTC"
@@ -66,7 +66,7 @@ def reports_line(connection: Connection) -> str:
     return f"{line}; most failed: {', '.join(worst)}." if worst else f"{line}."
 
 
-def waiting(queues: Queues) -> list[tuple[str, str, str]]:
+def queue_rows(queues: Queues) -> list[tuple[str, str, str]]:
     """Return the rows of a table of queues: name, number of entries, age of the oldest."""
     lines = {
         "mails to carry out": queues.mails,

@@ -31,8 +31,7 @@ from uuid import uuid4
 from pbmserv import log as logs
 from pbmserv.config.settings import Settings
 from pbmserv.stages.base import Base
-from pbmserv.stages.current_work import NONE, CurrentWork, Kills
-from pbmserv.stages.lanes import blamed
+from pbmserv.stages.current_work import NONE, CurrentWork, Kills, blamed
 from pbmserv.stages.pauses import Pauses
 from pbmserv.stages.ports import Bound
 from pbmserv.stages.process import Setup

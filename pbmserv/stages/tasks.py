@@ -65,7 +65,6 @@ class Task(ABC):
     Attributes:
         deaths: how often play has died with it in hand.
         begun: when play took it (`time.perf_counter`).
-        outdated: how often its passwords had changed after they were checked.
         is_given_up: carrying it out failed, and its last job is that of `give_up`.
         took_s: processor time of the last attempt to carry it out.
     """
@@ -74,7 +73,6 @@ class Task(ABC):
         self.arrival = arrival
         self.deaths = deaths
         self.begun = perf_counter()
-        self.outdated = 0
         self.is_given_up = False
         self.took_s = 0.0
 
@@ -145,8 +143,7 @@ class MailTask(Task):
             return self._keeping(ToKeep(arrival.envelope, "", f"{UNREADABLE}: {error}"))
         if incoming.mail_report is not None:
             return partial(self._mails.drop_report, incoming, now)
-        is_postmaster = self._parser.mail_domain.is_postmaster(arrival.envelope.recipient)
-        if incoming.reply_address is None and is_postmaster:
+        if self._parser.mail_domain.is_postmaster(arrival.envelope.recipient):
             digest = incoming.mail.digest
             kept = ToKeep(arrival.envelope, digest, FOR_POSTMASTER, "", arrival.verdict)
             return self._keeping(kept)

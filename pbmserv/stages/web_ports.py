@@ -10,8 +10,7 @@ from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.service.operators.health import Health, Slots
 from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import PROBES, ConnectionShares
-from pbmserv.stages.mail_ports import slots_of
-from pbmserv.stages.ports import Bound
+from pbmserv.stages.ports import Bound, slots_of
 from pbmserv.stages.web_stage import WebStage
 from pbmserv.views.environment import environment
 from pbmserv.web.application import build_site

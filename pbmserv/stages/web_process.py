@@ -17,13 +17,13 @@ from pbmserv.service.operators.gauges import metrics as metrics_of
 from pbmserv.service.operators.health import Health
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages.current_work import THREADS, CurrentWork
-from pbmserv.stages.descriptors import shares
+from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.messages import Request, StageState, StoreForm, StorePress
 from pbmserv.stages.operators import OperatorOrders
 from pbmserv.stages.process import Setup, until_stopped
-from pbmserv.stages.questions import PATIENCE_S, Asking, NotThere, tell_play
+from pbmserv.stages.questions import PATIENCE_S, Asking, NotThere, tell_play_of_stops
 from pbmserv.stages.rings import Ring
-from pbmserv.stages.state import Stages, answers, own_numbers
+from pbmserv.stages.state import Stages, is_answering, own_numbers
 from pbmserv.stages.web_ports import WebPorts
 from pbmserv.stages.web_stage import WebStage
 
@@ -46,7 +46,7 @@ async def run_web(name: str, setup: Setup) -> None:
     has_own_door = "door" in setup.stages
     path, patience_s = setup.folder / "door.sock", PATIENCE_S if has_own_door else ELSEWHERE_S
     door = _DoorOfPages(Asking(path, patience_s))
-    if not has_own_door and not await asyncio.to_thread(answers, path):
+    if not has_own_door and not await asyncio.to_thread(is_answering, path):
         log.warning("no door runs beside the pages: moves and forms on them fail until one does")
     stage = WebStage(base, door, OperatorOrders(base.settings))
     others = tuple(process for process in setup.stages if process != name)
@@ -64,13 +64,15 @@ async def run_web(name: str, setup: Setup) -> None:
     async def metrics() -> bytes:
         return await metrics_of(health, await asyncio.to_thread(stages.counted))
 
-    ports = WebPorts(base, stage, health, metrics, setup.bound, shares(base.settings, setup.bound))
+    ports = WebPorts(
+        base, stage, health, metrics, setup.bound, connection_shares(base.settings, setup.bound)
+    )
     await ports.open()
     beating = asyncio.create_task(_beat(setup.current), name="beat")
     ring = Ring(setup.folder / "web.ring", stage.play.ring)
     ring.start()
     with closing(Asking(setup.folder / "play.sock", ELSEWHERE_S)) as play:
-        await asyncio.to_thread(tell_play, play, setup.stops)
+        await asyncio.to_thread(tell_play_of_stops, play, setup.stops)
 
     async def stop() -> None:
         ring.close()

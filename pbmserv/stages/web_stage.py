@@ -10,9 +10,9 @@ from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.stages.base import Base
 from pbmserv.stages.places import first_place
 from pbmserv.stages.play_of_pages import PagesDoor, PlayOfPages
-from pbmserv.stages.state import started, states
-from pbmserv.stages.status_lines import reports_line, running, waiting
-from pbmserv.store.boards.moves import Positions
+from pbmserv.stages.state import started_at, states
+from pbmserv.stages.status_lines import queue_rows, reports_line, running_line
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.delivery import reported_sources
 from pbmserv.store.operators import health
 
@@ -55,12 +55,12 @@ def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages
             reports, sources = reports_line(game), reported_sources.worst(game, most=20)
         stages = states(first_place(base.settings.data_dir))
         return Queue(
-            running(queues, started(stages.values())),
+            running_line(queues, started_at(stages.values())),
             {name: state.doing for name, state in stages.items()},
             queues.newest_mail,
             queues.newest_letter,
             health.sizes(base.game),
-            waiting(queues),
+            queue_rows(queues),
             reports,
             sources,
         )

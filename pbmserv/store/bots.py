@@ -28,7 +28,7 @@ from pbmserv.store.delivery import outbox as outbox_rows
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 from pbmserv.store.delivery.shares import share_of, shares_of, within
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import analyses, awaited_analyses, house_turns
+from pbmserv.store.tables.bots import analyses, awaited_analyses, house_turns
 from pbmserv.store.tables.mail import LetterState
 
 _GAMES: BindParameter[Sequence[str]] = bindparam("games", expanding=True)

@@ -12,9 +12,9 @@ from pbmserv.engine.clocks import SeatClock, Terms, clocks_after_turn, read_remi
 from pbmserv.engine.time_spans import Span
 from pbmserv.engine.types import Seat
 from pbmserv.store.core.statements import columns_of, insert_into
-from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import absences, players
-from pbmserv.store.tables.boards import RUNNING, heartbeats, outages, seats
+from pbmserv.store.tables.boards import RUNNING, boards, seats
+from pbmserv.store.tables.downtime import heartbeats, outages
 from pbmserv.store.tables.mail import outbox
 
 GAP = timedelta(minutes=5)

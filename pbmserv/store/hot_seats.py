@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from pbmserv.store.tables.boards import hot_seats
+from pbmserv.store.tables.boxes import hot_seats
 
 
 def add(connection: Connection, key: str, box: Mapping[str, Any], now: datetime) -> None:

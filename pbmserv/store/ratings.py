@@ -19,9 +19,9 @@ from sqlalchemy import Connection, bindparam, case, delete, func, insert, select
 from pbmserv.engine.ratings import OPPONENTS, UNRATED, WINDOW, Past, Rating, Standing
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.statements import insert_into
-from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import BoardStatus, rating_changes, ratings, seats
+from pbmserv.store.tables.boards import BoardStatus, boards, seats
+from pbmserv.store.tables.ratings import rating_changes, ratings
 
 INSTANT = timedelta(microseconds=1)
 """Shortest difference of times that both databases store."""

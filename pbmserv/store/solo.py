@@ -11,7 +11,8 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from pbmserv.engine.types import Seat
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import daily_readers, scores
+from pbmserv.store.tables.boxes import daily_readers
+from pbmserv.store.tables.ratings import scores
 
 
 @dataclass(frozen=True, slots=True)

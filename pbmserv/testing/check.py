@@ -22,6 +22,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
+from pbmserv.commands.table.catalogue import BY_NAME
 from pbmserv.engine.adapter import AdaptedGame, adapt
 from pbmserv.engine.game_view import View
 from pbmserv.engine.position import Position, notes_for, octets_of, opening, replay
@@ -30,7 +31,7 @@ from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import BrokenRules, Table
 from pbmserv.engine.types import Move, Seat, Step
 from pbmserv.errors import MoveError
-from pbmserv.game import Game, Grid, Items
+from pbmserv.game import Game, Grid
 from pbmserv.game.cells import laid_out
 from pbmserv.game.search import Effort
 from pbmserv.testing.endless import EndlessError, endless_calls_stopped
@@ -114,10 +115,12 @@ def check_game(rules: Game[Any], seeds: int = 12) -> Report:
     try:
         game = adapt(rules)
     except ValueError as error:
-        name, _, said = str(error).partition(" ")
-        report.add(name.rpartition(".")[2].rstrip(":"), said)
+        name, _, reason = str(error).partition(" ")
+        report.add(name.rpartition(".")[2].rstrip(":"), reason)
         return report
     checks = _Checks(rules, game, report)
+    if rules.key in BY_NAME:
+        report.add("key", f"must not be {rules.key!r}, which is a command")
     if rules.seats[0] < 2:
         report.add("seats", "two players or more are needed; nobody can play alone")
     if missing := [
@@ -161,8 +164,8 @@ class _Overheard(io.TextIOBase):
     def write(self, text: str) -> int:
         if text.strip():
             # Functions of the same file may have called the checks, if it is that of a test.
-            here = inspect.currentframe()
-            stack = traceback.walk_stack(here.f_back if here else None)
+            frame = inspect.currentframe()
+            stack = traceback.walk_stack(frame.f_back if frame else None)
             calls = takewhile(_is_below_checks, stack)
             self._frames = traceback.StackSummary.extract(calls, lookup_lines=False)[::-1]
         *lines, rest = (self._line + text).split("\n")
@@ -221,7 +224,7 @@ class _Checks:
             pass
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a game raises
             if isinstance(error, BrokenRules):
-                self.report.add(error.method, f"{error}{self.where}")
+                self.report.add(error.method, f"{error.sentence}{self.where}")
                 return
             method, line = self.blame(error)
             place = f" (line {line})" if line else ""
@@ -426,8 +429,6 @@ class _Checks:
         """Check what the game shows."""
         shown: Any = view.parts
         for part in shown:
-            if not isinstance(part, Grid | Items | str):
-                self.fail("show", f"returns {type(part).__name__}, not a Grid, Items or str")
             if not isinstance(part, Grid):
                 continue
             if len({len(row) for row in part.rows}) > 1:
@@ -469,8 +470,8 @@ class _Checks:
             if changed == table.state:
                 continue
             if self.rules.seen(changed, side) != seen:
-                who = "a spectator" if you is None else f"seat {you}"
-                self.report.add("seen", f"what it shows to {who} depends on what it hides")
+                reader = "a spectator" if you is None else f"seat {you}"
+                self.report.add("seen", f"what it shows to {reader} depends on what it hides")
                 continue
             self.compare(position, _in_place(position, replace(table, state=changed)), you, seats)
 
@@ -491,23 +492,23 @@ class _Checks:
             if you != seat and instead.outcome is None:
                 self.compare(after, instead, you, seats)
 
-    def compare(self, one: Position, two: Position, you: Seat | None, seats: int) -> None:
+    def compare(self, first: Position, second: Position, you: Seat | None, seats: int) -> None:
         """Compare, octet by octet, all that a reader gets of two positions."""
-        who = "a spectator" if you is None else f"seat {you}"
-        views = [self.game.view(position.state, you) for position in (one, two)]
+        reader = "a spectator" if you is None else f"seat {you}"
+        views = [self.game.view(position.state, you) for position in (first, second)]
         if views[0].table.state != views[1].table.state:
-            self.report.add("seen", f"{who} can tell which secret move was made")
+            self.report.add("seen", f"{reader} can tell which secret move was made")
             return
         drawn = [_drawn(self.rules.key, view, NAMES[:seats], you) for view in views]
         for name, text in drawn[0].items():
             if text != drawn[1][name]:
-                self.report.add("show", f"{who} reads something hidden ({name})")
+                self.report.add("show", f"{reader} reads something hidden ({name})")
         sentences = [
             [(note.kind, dict(note.values)) for note in notes_for(self.game, position.step, you)]
-            for position in (one, two)
+            for position in (first, second)
         ]
         if sentences[0] != sentences[1]:
-            self.report.add("play", f"told says something hidden to {who}")
+            self.report.add("play", f"told says something hidden to {reader}")
 
     def told(self, position: Position, seats: int) -> None:
         """Check the sentences about a move."""
@@ -575,6 +576,8 @@ class _Checks:
                 Effort.share = 1.0
             if spent > BOT_S:
                 self.report.add("bots", f"{level} thinks for {spent:.1f} s")
+            if not isinstance(text, str):
+                self.fail("bots", f"{level} returns {text!r}, which is not a text")
             try:
                 move: Move = self.game.parse(view, text)
             except MoveError:

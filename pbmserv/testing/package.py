@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from pbmserv.commands.table.catalogue import BY_NAME
+from pbmserv.engine.declaration import GAME_KEY, KEY_FORM
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import OperatorError
-
-_KEY = re.compile("[a-z][a-z0-9_]{0,29}")
 
 _PROJECT = """\
 [build-system]
@@ -93,10 +92,13 @@ def write_package(folder: Path, key: str) -> Iterator[Path]:
     """Write the files of a package, and yield their paths.
 
     Raises:
-        OperatorError: the key is none, an installed game has it, or there is such a folder.
+        OperatorError: the key is none, a command or an installed game has it, or there is such a
+            folder.
     """
-    if _KEY.fullmatch(key) is None:
-        raise OperatorError(f"a game's key is a word of small letters, not {key!r}")
+    if GAME_KEY.fullmatch(key) is None:
+        raise OperatorError(f"a game's key is {KEY_FORM}, not {key!r}")
+    if key in BY_NAME:
+        raise OperatorError(f"a command is called {key}; give your game another key")
     if key in Registry.installed():
         raise OperatorError(f"a game {key} is installed already; give yours another key")
     if folder.exists():

@@ -125,7 +125,7 @@ class TestServer:
         if not answer.startswith("250"):
             raise RuntimeError(f"the server refused a mail: {answer}")
         self.play.play.run_until_idle()
-        return self._made()
+        return self._new_letters()
 
     def reply(self, letter: Letter, body: str) -> list[Letter]:
         """Reply to a letter; the letters that come of it."""
@@ -136,17 +136,17 @@ class TestServer:
         """Return the newest letter to an address."""
         return [letter for letter in self.letters if letter.recipient == address][-1]
 
-    def _made(self) -> list[Letter]:
-        made: list[Letter] = []
+    def _new_letters(self) -> list[Letter]:
+        new_letters: list[Letter] = []
         self.bots.bot_worker.run_once()
         while claimed := self.post.outbox.claim(Claim(1000)):
             letters = self.post.outbox.make(claimed)
             self.post.outbox.settle([Sent(letter.id) for letter in letters])
             letters.sort(key=lambda letter: letter.id)
-            made += [Letter(letter.recipient, letter.raw) for letter in letters]
+            new_letters += [Letter(letter.recipient, letter.raw) for letter in letters]
             self.bots.bot_worker.run_once()
-        self.letters += made
-        return made
+        self.letters += new_letters
+        return new_letters
 
 
 @cache

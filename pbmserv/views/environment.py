@@ -37,7 +37,7 @@ def templates_root() -> Path:
 
 
 class _Environment(Environment):
-    """A Jinja environment whose templates have no global values of their own."""
+    """A Jinja environment that finds values faster than Jinja's own."""
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """Return an attribute, or a value of a dictionary, in half of Jinja's time for these."""

@@ -12,7 +12,7 @@ from typing import Any
 from pbmserv.commands.grammar.words import typed
 from pbmserv.engine.time_spans import zone
 from pbmserv.errors import is_form
-from pbmserv.plurals import counted
+from pbmserv.plurals import counted, pluralize
 
 WIDTH = 76
 """Columns of a text letter (spec/mail.md)."""
@@ -229,6 +229,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
         listing,
         marked,
         moment,
+        pluralize,
         said,
         typed,
         verbatim,

@@ -483,4 +483,4 @@ class LadderPage:
     running: Sequence[LadderGame]
     climbs: Sequence[Climb]
     fame: Sequence[Fame]
-    days: int = 90
+    days: int

@@ -18,7 +18,7 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.views.board import BoardScene, board_scene
 from pbmserv.views.environment import template_of
 from pbmserv.views.spoilers import shared_board

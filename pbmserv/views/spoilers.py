@@ -15,10 +15,11 @@ from typing import Literal, TypeAlias
 
 from sqlalchemy import Connection
 
-from pbmserv.store import shared_boxes
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.shared_boxes import EPOCH, SharedBoard
+from pbmserv.store.shared_boxes import shared_boxes
+from pbmserv.store.shared_boxes.day_numbers import EPOCH
+from pbmserv.store.shared_boxes.shared_boxes import SharedBoard
 from pbmserv.store.tables.boards import RUNNING
 
 Spoils: TypeAlias = Literal[

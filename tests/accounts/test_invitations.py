@@ -12,8 +12,8 @@ from rows import rows
 from sqlalchemy import func, select
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.store.tables import metadata
 from pbmserv.store.tables.accounts import invitations, players, uninvited
+from pbmserv.store.tables.columns import metadata
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ from running import Correspondence, Letter, MovableClock, start
 from sqlalchemy import select
 
 from pbmserv.store.core.database import Database
-from pbmserv.store.tables import boards
+from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.mail import inbox, letter_bytes, outbox
 
 
@@ -129,6 +129,33 @@ def test_export_holds_all_that_is_ones_own_and_nothing_else(server: Corresponden
     assert any(row.get("said") == "Something between us" for row in kept["letters_to_you"])
     assert b"argon2id$" not in content
     assert b"bob@players.example" not in content
+
+
+def test_an_export_shows_what_waits_for_its_player_alone(server: Correspondence) -> None:
+    alice, bob = server.sign_up("alice"), server.sign_up("bob")
+    start_game(server, hidden=("alice",))
+    server.send(bob, "blackbox submit 1 bob secret b3,d3,a1,f2")
+    server.send("mallory@evil.example", "blackbox solo bob -size=4x4 -atoms=1", From=bob)
+    server.send(bob, "change address bob secret bob@home.example")
+    server.letters()
+
+    waiting = {}
+    for name, address in (("alice", alice), ("bob", bob)):
+        [attached] = answer_to(server, address, f"export {name} secret").message.iter_attachments()
+        kept = json.loads(attached.get_content())
+        [board] = kept["boards"]
+        waiting[name] = (
+            board.get("submitted"),
+            kept["address_changes"],
+            kept["boards_to_confirm"],
+        )
+    now = "2026-03-01T12:00:00+00:00"
+    assert waiting["alice"] == (None, [], [])
+    assert waiting["bob"] == (
+        {"turn": 1, "text": "B3,D3,A1,F2", "created_at": now},
+        [{"address": "bob@home.example", "created_at": now, "confirmed_at": None}],
+        [{"game": "blackbox", "created_at": now, "board_id": None}],
+    )
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from pbmserv.mail.envelope import Source
 from pbmserv.service.auth import lockout as rules
 from pbmserv.store.accounts import lockouts
 from pbmserv.store.core.database import Database
-from pbmserv.store.tables import password_sources, wrong_passwords
+from pbmserv.store.tables.accounts import password_sources, wrong_passwords
 
 ALICE, THIEF = "alice@players.example", "thief@elsewhere.example"
 HOME, STRANGE = Source("192.0.2.0/24", ALICE), Source("198.51.100.0/24", THIEF)

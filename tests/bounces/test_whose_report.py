@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from indoors import PASSWORD, Indoors, Posted, address_of
 from posting import come_back, comes_from, deliver
 from server_reports import REPORTS
 from sqlalchemy import select
@@ -15,13 +12,6 @@ from pbmserv.mail.bounce_codes import Verdict
 from pbmserv.store.tables.mail import bounces
 
 ALICE, BOB = address_of("alice"), address_of("bob")
-
-
-@pytest.fixture
-def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, database=database_url) as server:
-        server.sign_up("alice", "bob")
-        yield server
 
 
 def held_against(house: Indoors) -> dict[str, int]:

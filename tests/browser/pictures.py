@@ -25,7 +25,7 @@ from sqlalchemy import func, select
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.mail.key_ring import mailbox_secret
-from pbmserv.store import shared_boxes
+from pbmserv.store.shared_boxes import daily_boxes, day_numbers
 from pbmserv.store.tables.mail import outbox
 from pbmserv.web.operators.token import new_token
 
@@ -171,7 +171,7 @@ def running(world: World) -> None:
 def atoms_of_day(world: World, number: int) -> list[str]:
     """Return the atoms of the box of the day."""
     with world.server.server.database.reading.connect() as connection:
-        box = shared_boxes.of_day(connection, "blackbox", shared_boxes.day_of_number(number))
+        box = daily_boxes.of_day(connection, "blackbox", day_numbers.day_of_number(number))
     assert box is not None
     options = GAME.options(box.options, 1)
     return [options.board.names[cell] for cell in sorted(atoms_of(read_id(options.id)))]

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, func, select, text
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import pages
-from pbmserv.store import events
+from pbmserv.store.events import events
 from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.events import EventStatus
 from pbmserv.store.tables.events import events as events_table

@@ -21,9 +21,9 @@ from pbmserv.game import After, Game, Rng, win
 from pbmserv.service.events import shared_boxes as shared
 from pbmserv.service.operators import events
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.store import shared_boxes
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.shared_boxes import GIVEN_UP, PLAYED, SharedBoard
+from pbmserv.store.shared_boxes import event_boxes
+from pbmserv.store.shared_boxes.shared_boxes import GIVEN_UP, PLAYED, SharedBoard
 from pbmserv.store.tables.events import EventStatus
 
 OLGA = Signature("olga", "They asked for it.")
@@ -37,7 +37,7 @@ def _begun(players: Field, game: str, options: str) -> list[Posted]:
 
 def _results(players: Field) -> list[SharedBoard]:
     with players.server.server.database.reading.connect() as connection:
-        return shared_boxes.results(connection, 1)
+        return event_boxes.results(connection, 1)
 
 
 def _board(players: Field, name: str, number: int = 1) -> int:

@@ -19,9 +19,9 @@ from pbmserv.service.events.tables import Contestant, around, compare
 from pbmserv.service.operators import boards as operator_boards
 from pbmserv.service.operators import events
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.store import shared_boxes
 from pbmserv.store.boards import boards
-from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED, WRONG, SharedBoard
+from pbmserv.store.shared_boxes import event_boxes
+from pbmserv.store.shared_boxes.shared_boxes import GIVEN_UP, SOLVED, WRONG, SharedBoard
 from pbmserv.store.tables.events import EventStatus
 
 OLGA = Signature("olga", "They asked for it.")
@@ -37,7 +37,7 @@ def _begun(players: Field) -> None:
 def _boards(players: Field, name: str) -> list[int]:
     """Return a player's boards in event 1, by box."""
     with players.server.server.database.reading.connect() as connection:
-        rows = shared_boxes.results(connection, 1)
+        rows = event_boxes.results(connection, 1)
     return [row.board_id for row in rows if row.userid == name and row.board_id is not None]
 
 

@@ -14,10 +14,10 @@ from sqlalchemy import Connection
 from test_teams import finish_a_game
 
 from pbmserv.errors import OperatorError
-from pbmserv.service.events import event_commands, team_commands
+from pbmserv.service.events import entering, event_commands, team_entries
 from pbmserv.service.operators import events as deeds
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.store import events
+from pbmserv.store.events import event_bars, event_entries, events
 from pbmserv.store.tables.events import EventStatus
 
 OLGA = Signature("olga", "They asked for it.")
@@ -142,7 +142,7 @@ def test_each_event_has_its_own_way_out_of_its_letters(field: Callable[[int], Fi
     (answer,) = players.server.send(address_of("ann"), "unsubscribe", "", way_out[1])
     assert answer.kind == "unsubscribed"
     with players.server.server.database.reading.connect() as connection:
-        entries = [events.entry_of(connection, number, 1) for number in (1, 2)]
+        entries = [event_entries.of_player(connection, number, 1) for number in (1, 2)]
     assert sorted(entry.muted for entry in entries if entry) == [False, True]
 
 
@@ -168,7 +168,7 @@ def test_invitations_are_few_in_a_week(
 def test_nobody_is_in_very_many_events(
     field: Callable[[int], Field], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (event_commands, team_commands):
+    for module in (entering, team_entries):
         monkeypatch.setattr(module, "MOST_ENTERED", 2)
     players = field(9)
     gather_two(players)
@@ -198,12 +198,12 @@ def test_a_barred_reserve_gets_no_board(field: Callable[[int], Field]) -> None:
 
     def bar(connection: Connection) -> None:
         until = players.server.server.clock.now() + timedelta(days=30)
-        events.bar(connection, 5, until)
+        event_bars.bar(connection, 5, until)
 
     players.server.server.writer.submit(bar).result()
     players.says("ann", "team order eve ann bob cleo dan")
     with players.server.server.database.reading.connect() as connection:
-        entered = [entry.userid for entry in events.entries_of(connection, 1)]
+        entered = [entry.userid for entry in event_entries.of_event(connection, 1)]
     assert entered == ["ann", "bob", "cleo", "dan"]
     letters = players.says("dan", "team leave")
     assert any("no longer in" in letter.one_line for letter in letters)

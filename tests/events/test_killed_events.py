@@ -26,9 +26,11 @@ from sqlalchemy import Connection, Row, select
 from pbmserv.service.events import letters, paired_games
 from pbmserv.service.events import shared_boxes as boxes_of_events
 from pbmserv.service.events.kinds.swiss import Swiss
-from pbmserv.store import events, shared_boxes
-from pbmserv.store.tables import boards, outbox
+from pbmserv.store.events import event_entries, event_games, events
+from pbmserv.store.shared_boxes import event_boxes, shared_boxes
+from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.events import EventStatus
+from pbmserv.store.tables.mail import outbox
 
 NAMES = tuple(f"p{number:02}" for number in range(11))  # in groups of six and five
 
@@ -123,9 +125,9 @@ def test_a_season_start_goes_on_where_it_was_killed(database_url: str, tmp_path:
         tmp_path, database_url, now, before_the_first_group, before_the_last_group
     ) as connection:
         groups: dict[int, list[int]] = {}
-        for entry in events.entries_of(connection, 1):
+        for entry in event_entries.of_event(connection, 1):
             groups.setdefault(entry.section or 0, []).append(entry.player_id)
-        games = events.pairings_of(connection, 1)
+        games = event_games.of_event(connection, 1)
         event_boards = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
         readers = connection.execute(
             select(outbox.c.player_id).where(outbox.c.letter == "event-begins")
@@ -168,7 +170,8 @@ def test_the_end_of_a_season_goes_on_where_it_was_killed(database_url: str, tmp_
         players.all_say(f"league join {GAME}")
         players.pass_until(1, EventStatus.RUNNING)
         now = _end_now(players, ended=3)
-    settling_games, deciding_games = Death(events, "settle", 7), Death(paired_games, "decide", 12)
+    settling_games = Death(event_games, "settle", 7)
+    deciding_games = Death(paired_games, "decide", 12)
     in_second_group = Death(letters, "news", 8)
     with _killed_and_resumed(
         tmp_path,
@@ -178,11 +181,11 @@ def test_the_end_of_a_season_goes_on_where_it_was_killed(database_url: str, tmp_
         status=EventStatus.FINISHED,
     ) as connection:
         groups: dict[int, list[int | None]] = {}
-        for entry in events.entries_of(connection, 1):
+        for entry in event_entries.of_event(connection, 1):
             groups.setdefault(entry.section or 0, []).append(entry.place)
-        games = events.pairings_of(connection, 1)
+        games = event_games.of_event(connection, 1)
         letters_sent = _news_since(connection, now)
-        regulars = events.entries_of(connection, 2)
+        regulars = event_entries.of_event(connection, 2)
     assert [player_id for player_id, _ in letters_sent] == list(range(1, 12))
     assert {words["what"] for _, words in letters_sent} == {"ended"}
     champions = [words["section"] for _, words in letters_sent if words["champion"]]
@@ -216,7 +219,7 @@ def test_the_winner_of_a_killed_cup_enters_the_final_once(
         tmp_path, database_url, now, sending_results, status=EventStatus.FINISHED
     ) as connection:
         letters_sent = _news_since(connection, now)
-        finalists = [entry.userid for entry in events.entries_of(connection, 2)]
+        finalists = [entry.userid for entry in event_entries.of_event(connection, 2)]
     assert [player_id for player_id, _ in letters_sent] == list(range(1, 11))
     champions = [player_id for player_id, words in letters_sent if words["champion"]]
     assert champions == [NAMES.index(winner) + 1]
@@ -236,7 +239,7 @@ def test_the_end_of_a_swiss_goes_on_where_it_was_killed(
         players.give_up(1)
         players.live(1)  # the second round begins
         now = _end_now(players, ended=1)
-    settling_a_game, sending_results = Death(events, "settle", 0), Death(letters, "news", 1)
+    settling_a_game, sending_results = Death(event_games, "settle", 0), Death(letters, "news", 1)
     with _killed_and_resumed(
         tmp_path,
         database_url,
@@ -244,8 +247,8 @@ def test_the_end_of_a_swiss_goes_on_where_it_was_killed(
         *(settling_a_game, sending_results),
         status=EventStatus.FINISHED,
     ) as connection:
-        games = events.pairings_of(connection, 1)
-        places = {entry.player_id: entry.place for entry in events.entries_of(connection, 1)}
+        games = event_games.of_event(connection, 1)
+        places = {entry.player_id: entry.place for entry in event_entries.of_event(connection, 1)}
         letters_sent = _news_since(connection, now)
     assert Counter((game.round, game.reason) for game in games) == {
         (number, reason): 1 for number in (1, 2) for reason in ("resigned", "bye")
@@ -288,7 +291,7 @@ def test_a_match_of_teams_goes_on_where_it_was_killed(database_url: str, tmp_pat
         now = datetime.fromisoformat(f"{starts_at}T00:00:00+00:00") + timedelta(minutes=1)
     before_the_boards = Death(letters, "start_letters", 0)
     with _killed_and_resumed(tmp_path, database_url, now, before_the_boards) as connection:
-        games = events.pairings_of(connection, 1)
+        games = event_games.of_event(connection, 1)
         event_boards = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
         readers = connection.execute(
             select(outbox.c.player_id).where(outbox.c.letter == "event-begins")
@@ -310,7 +313,7 @@ def test_the_end_of_a_match_of_teams_goes_on_where_it_was_killed(
     with _killed_and_resumed(
         tmp_path, database_url, now, between_the_teams, status=EventStatus.FINISHED
     ) as connection:
-        places = {entry.player_id: entry.place for entry in events.entries_of(connection, 1)}
+        places = {entry.player_id: entry.place for entry in event_entries.of_event(connection, 1)}
         letters_sent = connection.execute(
             select(outbox.c.player_id, outbox.c.words)
             .where(outbox.c.letter == "event-news", outbox.c.created_at >= now)
@@ -329,7 +332,7 @@ def _entered_duplicate(server: Indoors, game: str, count: int) -> tuple[Field, l
     now = server.server.clock.now()
     create_as_operator(server, game)
     ids = list(range(1, count + 1))
-    server.server.writer.submit(lambda c: events.enter(c, 1, ids, now)).result()
+    server.server.writer.submit(lambda c: event_entries.enter(c, 1, ids, now)).result()
     return players, ids
 
 
@@ -347,7 +350,7 @@ def test_a_duplicate_event_goes_on_where_it_was_killed(
         starts_at = datetime.fromisoformat(f"{players.event(1)['starts']}T00:00:00+00:00")
     in_second_portion = Death(letters, "box_letter", 12)  # a portion is ten players
     with _killed_and_resumed(tmp_path, database_url, starts_at, in_second_portion) as connection:
-        rows = shared_boxes.results(connection, 1)
+        rows = event_boxes.results(connection, 1)
         event_boards = connection.execute(
             select(boards.c.id, boards.c.options, boards.c.seed).where(boards.c.event_id == 1)
         ).all()
@@ -388,8 +391,8 @@ def test_the_end_of_a_duplicate_event_goes_on_where_it_was_killed(
         *(giving_up_boxes, sending_results),
         status=EventStatus.FINISHED,
     ) as connection:
-        rows = shared_boxes.results(connection, 1)
-        places = [entry.place for entry in events.entries_of(connection, 1)]
+        rows = event_boxes.results(connection, 1)
+        places = [entry.place for entry in event_entries.of_event(connection, 1)]
         statuses = connection.execute(select(boards.c.status).where(boards.c.event_id == 1))
         letters_sent = connection.execute(
             select(outbox.c.letter, outbox.c.player_id, outbox.c.words)

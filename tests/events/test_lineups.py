@@ -20,7 +20,7 @@ from seasons import (
 from sqlalchemy import select
 from test_teams import finish_a_game
 
-from pbmserv.store import events
+from pbmserv.store.events import events
 from pbmserv.store.tables.teams import teams
 
 

@@ -12,7 +12,7 @@ from seasons import GAME, Field
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import boards, deeds, events
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.store import events as event_rows
+from pbmserv.store.events import event_entries
 from pbmserv.store.tables.events import EventStatus
 
 OLGA = Signature("olga", "Both asked for it.")
@@ -76,7 +76,7 @@ def test_a_player_is_taken_out_and_a_game_decided(season: Field) -> None:
 def test_a_game_is_not_decided_while_results_are_sent(season: Field) -> None:
     players = season
     writer = players.server.server.writer
-    writer.submit(lambda c: event_rows.change_entry(c, 1, 1, place=1)).result()
+    writer.submit(lambda c: event_entries.change(c, 1, 1, place=1)).result()
     game = next(players.games(1))
     with pytest.raises(OperatorError, match="its table is final"):
         players.server.operators.do(

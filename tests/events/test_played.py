@@ -17,7 +17,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import new_events
 from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.events.kinds.swiss import Swiss
-from pbmserv.store import events
+from pbmserv.store.events import event_entries, event_games
 from pbmserv.store.tables.events import EventStatus
 
 FINISHED, RUNNING = EventStatus.FINISHED, EventStatus.RUNNING
@@ -51,7 +51,7 @@ def test_games_that_still_run_on_the_last_day_are_decided(season: Field) -> None
     ends = players.event(1)["ends"]
     # Nothing is looked at until the last day, as if all had been within their time.
     with players.server.server.database.reading.connect() as connection:
-        boards = [game.board_id for game in events.pairings_of(connection, 1)]
+        boards = [game.board_id for game in event_games.of_event(connection, 1)]
     players.server.server.writer.submit(
         lambda c: c.exec_driver_sql(
             "UPDATE boards SET due_at = NULL, forfeit_days = 0, total_days = NULL"
@@ -208,10 +208,10 @@ def test_two_first_entries_at_once_create_one_event(postgres_url: str, tmp_path:
         with ThreadPoolExecutor(1) as thread, database.writing.begin() as connection:
             context = CommandContext(server.server.services, connection, VISITOR, now)
             event = new_events.create_next(context, SERVERS["cup"], GAME)
-            events.enter(connection, event.id, [2], now)
+            event_entries.enter(connection, event.id, [2], now)
             letters = thread.submit(players.says, "ann", f"cup join {GAME}")
             wait_for_a_lock(connection, letters)
             connection.commit()
             assert [letter.kind for letter in letters.result(PATIENCE_S)] == ["event-entry"]
         with database.reading.connect() as connection:
-            assert events.count_entries(connection, [1, 2]) == {event.id: 2}
+            assert event_entries.count(connection, [1, 2]) == {event.id: 2}

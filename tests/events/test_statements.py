@@ -11,11 +11,22 @@ from indoors import Indoors, indoors
 from sqlalchemy import Connection
 
 from pbmserv.service.events.kinds.registry import SERVERS
-from pbmserv.store import events, ladders, shared_boxes
 from pbmserv.store.boards import boards, histories
-from pbmserv.store.events import Drawn, Pairing
+from pbmserv.store.events import (
+    event_bars,
+    event_draws,
+    event_entries,
+    event_games,
+    event_lists,
+    events,
+    regulars,
+)
+from pbmserv.store.events.event_draws import Drawn
+from pbmserv.store.events.event_games import Pairing
+from pbmserv.store.ladders import ladder_challenges, ladders
 from pbmserv.store.operators import events as watched_games
-from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED
+from pbmserv.store.shared_boxes import daily_boxes, event_boxes, shared_boxes
+from pbmserv.store.shared_boxes.shared_boxes import GIVEN_UP, SOLVED
 from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
@@ -84,25 +95,25 @@ def _board(
 def _run(connection: Connection) -> None:
     first = _event(connection, "league")
     second = _event(connection, "league")
-    events.enter(connection, first, [1, 2], NOW)
-    events.enter(connection, second, [1, 2], NOW)
+    event_entries.enter(connection, first, [1, 2], NOW)
+    event_entries.enter(connection, second, [1, 2], NOW)
     drawn = [Drawn(player, section=2, seed=player, rating=1.5) for player in (1, 2)]
-    events.draw(connection, first, drawn)
-    events.change_entry(connection, first, 1, place=1)
-    places = events.last_places(connection, "league", "chess", 2).values()
+    event_draws.draw(connection, first, drawn)
+    event_entries.change(connection, first, 1, place=1)
+    places = event_draws.last_places(connection, "league", "chess", 2).values()
     assert {(place.player_id, place.section, place.place, place.size) for place in places} == {
         (1, 2, 1, 2),
         (2, 2, None, 2),
     }
-    assert events.ordinals(connection, "chess", first) == {1: (0.0, 0), 2: (0.0, 0)}
-    assert events.count_groups(connection, first) == 2
-    assert events.has_entered_before(connection, 1, "league")
-    assert [event.id for event in events.of_player(connection, 1, ["open"])] == [second, first]
+    assert event_draws.ordinals(connection, "chess", first) == {1: (0.0, 0), 2: (0.0, 0)}
+    assert event_entries.count_groups(connection, first) == 2
+    assert event_lists.has_entered_before(connection, 1, "league")
+    assert [event.id for event in event_lists.of_player(connection, 1, ["open"])] == [second, first]
     assert events.of_number(connection, "league", "chess", 2) == events.load(connection, second)
 
     board = _board(connection, "chess", [1, 2], first, rated=True)
     game = Pairing(1, 2, 1, 1, 2, board, None, None, "")
-    events.add_pairings(connection, first, [game])
+    event_games.add(connection, first, [game])
     events.change(connection, first, status=EventStatus.RUNNING, round=1, due_at=NOW + 30 * DAY)
     assert events.due(connection, NOW, 9) == [second]
     boards.finish(connection, board, {}, NOW)
@@ -111,18 +122,18 @@ def _run(connection: Connection) -> None:
     events.change(connection, first, due_at=NOW)
     events.put_off(connection, first, NOW + DAY / 48)
     assert events.due(connection, NOW, 9) == [second]
-    assert events.ended_games(connection, first) == [game]
-    assert events.event_of_board(connection, board) == first
-    assert events.pairing_of_board(connection, board) == game
-    assert events.games_of_player(connection, first, 2) == [game]
-    assert events.pairings_of(connection, first, groups=(1, 2)) == [game]
-    assert events.sections_with_games(connection, first) == {2}
-    events.settle(connection, first, game, (2, 0), "resigned")
+    assert event_games.ended_games(connection, first) == [game]
+    assert events.id_of_board(connection, board) == first
+    assert event_games.of_board(connection, board) == game
+    assert event_games.of_player(connection, first, 2) == [game]
+    assert event_games.of_event(connection, first, groups=(1, 2)) == [game]
+    assert event_games.groups(connection, first) == {2}
+    event_games.settle(connection, first, game, (2, 0), "resigned")
     watched = watched_games.early_resignations(connection, NOW - DAY, 6)
     assert watched == [("bob", "ann", "1", "1", str(board))]
     ladder = ladders.lock(connection, "chess", NOW)
     challenge = _board(connection, "chess", [2, 1])
-    ladders.add_challenge(connection, ladder.id, challenge, 1, 2, NOW)
+    ladder_challenges.add(connection, ladder.id, challenge, 1, 2, NOW)
     boards.finish(connection, challenge, {"places": [2, 1], "reason": "resigned"}, NOW)
     watched = watched_games.early_resignations(connection, NOW - DAY, 6)
     assert watched == [("bob", "ann", "2", "2", str(challenge))]
@@ -136,15 +147,15 @@ def test_each_statement_about_shared_boxes(server: Indoors) -> None:
 
 def _share(connection: Connection) -> None:
     event = _event(connection, "duplicate")
-    events.enter(connection, event, [1, 2, 3], NOW)
+    event_entries.enter(connection, event, [1, 2, 3], NOW)
     events.change(connection, event, status=EventStatus.RUNNING, round=1, due_at=NOW + 30 * DAY)
     box = shared_boxes.add(connection, "blackbox", ["-race"], event_id=event, number=1)
     assert shared_boxes.add(connection, "blackbox", ["-x"], event_id=event, number=1) == box
     shared_boxes.give(connection, box.id, [1, 2, 3])
-    assert shared_boxes.of_event(connection, event) == [box]
-    assert shared_boxes.without_board(connection, event, 2) == [1, 2]
-    assert shared_boxes.userids(connection, box.id, 2) == ["ann", "bob"]
-    assert shared_boxes.count_players(connection, box.id) == 3
+    assert event_boxes.of_event(connection, event) == [box]
+    assert event_boxes.without_board(connection, event, 2) == [1, 2]
+    assert event_boxes.userids(connection, box.id, 2) == ["ann", "bob"]
+    assert event_boxes.count_players(connection, box.id) == 3
     numbers = [_board(connection, "blackbox", [player], event) for player in (1, 2)]
     for player, number in enumerate(numbers, 1):
         shared_boxes.set_board(connection, box.id, player, number)
@@ -155,15 +166,15 @@ def _share(connection: Connection) -> None:
     assert (first.rank, first.score, first.daily_number) == (SOLVED, 7, 0)
     assert shared_boxes.is_played(connection, box.id)
     assert histories.of_player(connection, 1, None, 9) == []  # its result is secret
-    assert [row.player_id for row in shared_boxes.unfinished(connection, event, 9)] == [2, 3]
+    assert [row.player_id for row in event_boxes.unfinished(connection, event, 9)] == [2, 3]
     assert events.due(connection, NOW, 9) == []
     boards.set_status(connection, numbers[1], BoardStatus.DECLINED)
-    assert [row.player_id for row in shared_boxes.unfinished(connection, event, 9)] == [3]
+    assert [row.player_id for row in event_boxes.unfinished(connection, event, 9)] == [3]
     shared_boxes.settle(connection, box.id, 3, GIVEN_UP, 0)
     assert not shared_boxes.is_played(connection, box.id)
     assert [game.board for game in histories.of_player(connection, 1, None, 9)] == [numbers[0]]
     assert events.due(connection, NOW, 9) == [event]
-    ranks = [row.rank for row in shared_boxes.results(connection, event)]
+    ranks = [row.rank for row in event_boxes.results(connection, event)]
     assert ranks == [SOLVED, GIVEN_UP, GIVEN_UP]
 
 
@@ -178,50 +189,53 @@ def _share_daily(connection: Connection) -> None:
     shared_boxes.give(connection, daily.id, [1], number)
     shared_boxes.settle(connection, daily.id, 1, SOLVED, 3)
     shared_boxes.move(connection, 1, 2)
-    assert shared_boxes.first_try(connection, [2], "blackbox", 9) == number
-    assert shared_boxes.of_day(connection, "blackbox", 9) == daily
-    assert shared_boxes.days(connection, "blackbox", 9, 9) == [(9, ("-race",), 1, 1)]
-    assert shared_boxes.boards_of_day(connection, "blackbox", 9) == {True: 1}
-    assert shared_boxes.neighbours(connection, "blackbox", 9) == (8, None)
-    assert shared_boxes.days_solved(connection, 2, "blackbox", 9) == [9]
-    assert [row.score for row in shared_boxes.best_of_day(connection, "blackbox", 9, 5)] == [3]
-    assert len(shared_boxes.dailies_between(connection, "blackbox", 8, 9)) == 1
-    assert shared_boxes.try_daily(connection, "blackbox", 9, ["mark"])
-    assert not shared_boxes.try_daily(connection, "blackbox", 9, ["mark"])
-    assert shared_boxes.has_tried(connection, [3], ["mark"], "blackbox", 9)
-    assert shared_boxes.has_tried(connection, [2], [], "blackbox", 9)
-    assert not shared_boxes.has_tried(connection, [3], [], "blackbox", 9)
+    assert daily_boxes.first_try(connection, [2], "blackbox", 9) == number
+    assert daily_boxes.of_day(connection, "blackbox", 9) == daily
+    assert daily_boxes.days(connection, "blackbox", 9, 9) == [(9, ("-race",), 1, 1)]
+    assert daily_boxes.boards_of_day(connection, "blackbox", 9) == {True: 1}
+    assert daily_boxes.neighbours(connection, "blackbox", 9) == (8, None)
+    assert daily_boxes.days_solved(connection, 2, "blackbox", 9) == [9]
+    assert [row.score for row in daily_boxes.best_of_day(connection, "blackbox", 9, 5)] == [3]
+    assert len(daily_boxes.dailies_between(connection, "blackbox", 8, 9)) == 1
+    assert daily_boxes.try_daily(connection, "blackbox", 9, ["mark"])
+    assert not daily_boxes.try_daily(connection, "blackbox", 9, ["mark"])
+    assert daily_boxes.has_tried(connection, [3], ["mark"], "blackbox", 9)
+    assert daily_boxes.has_tried(connection, [2], [], "blackbox", 9)
+    assert not daily_boxes.has_tried(connection, [3], [], "blackbox", 9)
 
 
 def _check_people(connection: Connection, first: int) -> None:
     """Check the statements about players."""
-    events.move(connection, 2, 3)
-    assert [entry.userid for entry in events.entries_of(connection, first, 2)] == ["ann", "cleo"]
-    assert events.games_of_player(connection, first, 3)[0].second_id == 3
-    events.add_regular(connection, "chess", 1, NOW)
+    event_entries.move(connection, 2, 3)
+    assert [entry.userid for entry in event_entries.of_event(connection, first, 2)] == [
+        "ann",
+        "cleo",
+    ]
+    assert event_games.of_player(connection, first, 3)[0].second_id == 3
+    regulars.add(connection, "chess", 1, NOW)
     third = _event(connection, "league")
-    events.bar(connection, 1, NOW + DAY)
-    events.enter_regulars(connection, third, "chess", NOW)
-    assert events.count_entries(connection, [third]) == {}
-    events.enter_regulars(connection, third, "chess", NOW + 2 * DAY)
-    assert events.count_entries(connection, [third]) == {third: 1}
-    assert events.mute(connection, third, 1)
-    assert not events.mute(connection, third, 1)
-    events.enter(connection, third, [2], NOW, EntryStatus.INVITED)
-    events.drop_entry(connection, third, 1)
-    assert events.drop_regular(connection, "chess", 1)
+    event_bars.bar(connection, 1, NOW + DAY)
+    regulars.enter_all(connection, third, "chess", NOW)
+    assert event_entries.count(connection, [third]) == {}
+    regulars.enter_all(connection, third, "chess", NOW + 2 * DAY)
+    assert event_entries.count(connection, [third]) == {third: 1}
+    assert event_entries.mute(connection, third, 1)
+    assert not event_entries.mute(connection, third, 1)
+    event_entries.enter(connection, third, [2], NOW, EntryStatus.INVITED)
+    event_entries.drop(connection, third, 1)
+    assert regulars.drop(connection, "chess", 1)
     cup = _event(connection, "cup", owner_id=1, name="Office cup")
-    assert events.count_owned(connection, 1) == 1
-    events.enter(connection, cup, [2], NOW, EntryStatus.INVITED)
-    assert events.count_invited(connection, 1, NOW - DAY) == 1
-    assert events.count_invited(connection, 1, NOW) == 0
-    before = events.count_entered(connection, [2, 3])
-    events.enter(connection, cup, [2, 3], NOW)
-    assert events.count_entered(connection, [2, 3]) == before + 1
-    events.change_entry(connection, cup, 2, forfeits=2)
+    assert event_lists.count_owned(connection, 1) == 1
+    event_entries.enter(connection, cup, [2], NOW, EntryStatus.INVITED)
+    assert event_lists.count_invited(connection, 1, NOW - DAY) == 1
+    assert event_lists.count_invited(connection, 1, NOW) == 0
+    before = event_lists.count_entered(connection, [2, 3])
+    event_entries.enter(connection, cup, [2, 3], NOW)
+    assert event_lists.count_entered(connection, [2, 3]) == before + 1
+    event_entries.change(connection, cup, 2, forfeits=2)
     event = events.load(connection, cup)
     assert event is not None
-    assert events.count_forfeits(connection, event, 2, NOW) == 2
-    assert events.count_forfeits(connection, event, 2, NOW + 2 * DAY) == 0
+    assert event_lists.count_forfeits(connection, event, 2, NOW) == 2
+    assert event_lists.count_forfeits(connection, event, 2, NOW + 2 * DAY) == 0
     assert events.end_of(connection, cup) is None
     assert events.open_event(connection, "cup", "chess", NOW) is None

@@ -15,7 +15,8 @@ from tiebreak_core import GameRecord, PlayerTiebreakData, calculate_all_strict
 from pbmserv.service.events.groups import Entrant, in_order, movement, sizes
 from pbmserv.service.events.pairing import berger, dutch
 from pbmserv.service.events.tables import Contestant, standings
-from pbmserv.store.events import LastPlace, Pairing
+from pbmserv.store.events.event_draws import LastPlace
+from pbmserv.store.events.event_games import Pairing
 
 TOURNAMENTS = 1000 if DEEP else 6
 """Random tournaments."""

@@ -16,9 +16,9 @@ from sqlalchemy import Connection, update
 
 from pbmserv.service.events import event_commands, team_tables
 from pbmserv.service.events.tables import LOSS, WIN
-from pbmserv.store import events
 from pbmserv.store.accounts import persons
-from pbmserv.store.events import Pairing
+from pbmserv.store.events import event_bars, events
+from pbmserv.store.events.event_games import Pairing
 from pbmserv.store.tables.accounts import addresses
 from pbmserv.store.tables.events import EventStatus
 
@@ -213,7 +213,7 @@ def test_one_person_plays_for_one_team_and_a_barred_player_for_none(
             update(addresses).where(addresses.c.player_id == ids["finn"]).values(mailbox=mailbox)
         )
         until = players.server.server.clock.now() + timedelta(days=30)
-        events.bar(connection, ids["gus"], until)
+        event_bars.bar(connection, ids["gus"], until)
 
     players.server.server.writer.submit(change).result()
     (refused,) = players.says("eve", f"team enter {GAME}")

@@ -24,7 +24,7 @@ from smtp_client import Wire, mail
 from sqlalchemy import select
 
 from pbmserv.engine.registry import Registry
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators.letters import letters
 from pbmserv.store.tables.boards import plies

@@ -7,6 +7,7 @@ import logging
 import re
 import socket
 import ssl
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,6 +71,12 @@ def ends(client: socket.socket) -> bool:
         while client.recv(4096):
             pass
     return True
+
+
+def reset(client: socket.socket) -> None:
+    """Close a connection by a reset, as a machine does that has lost it."""
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    client.close()
 
 
 def test_a_crowd_of_strangers_keeps_nobody_out(tmp_path: Path) -> None:
@@ -153,6 +160,21 @@ def test_a_handshake_that_fails_gives_its_place_back(tmp_path: Path) -> None:
             sits(running.smtps_port, STRANGER), server_hostname="games.example"
         ) as encrypted:
             assert encrypted.recv(100).startswith(b"220 games.example")
+
+
+def test_clients_that_are_lost_in_their_handshake_give_their_places_back(tmp_path: Path) -> None:
+    with an_encrypted_server(tmp_path) as (running, context):
+        lost = [sits(running.smtps_port, STRANGER) for _ in range(2)]
+        with sits(running.smtps_port, STRANGER) as third:  # refused, so the others have places
+            assert third.recv(100) == b""
+        for client in lost:
+            reset(client)
+        for _ in range(100):  # their places are free as soon as the server has seen them go
+            with contextlib.suppress(OSError), sits(running.smtps_port, STRANGER) as client:
+                context.wrap_socket(client, server_hostname="games.example").close()
+                break
+        else:
+            pytest.fail("the network was not let in again")
 
 
 def test_a_handshake_that_never_comes_takes_a_place_as_well(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pbmserv.engine.registry import Registry
 from pbmserv.service.operators.boards import resume_game
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.orders import order
-from pbmserv.store.boards import moves
+from pbmserv.store.boards import positions
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.tables.boards import plies
 from pbmserv.store.tables.mail import inbox, outbox
@@ -35,7 +35,7 @@ def opened(
 ) -> Callable[[], AbstractContextManager[Indoors]]:
     """Open a server; without *heaps*, that game is not installed."""
     show_heaps()
-    monkeypatch.setattr(moves, "PAUSES_FRESH_S", 0.0)
+    monkeypatch.setattr(positions, "PAUSES_FRESH_S", 0.0)
 
     @contextmanager
     def open_server(*, heaps: bool = True) -> Iterator[Indoors]:
@@ -129,7 +129,16 @@ def test_a_stopped_game(opened: House, caplog: pytest.LogCaptureFixture) -> None
 
         # Two more stops would stop it again; one alone does not.
         stop(house, 3)
-        house.reply(house.send(ANNA, "heaps showas anna wonder-land 1")[0], "1")
+        shown_board = house.send(ANNA, "heaps showas anna wonder-land 1")[0]
+        house.reply(shown_board, "1")
+        assert states(house)[-1] == "done"
+
+        # Nor do stops count from before it was resumed, even on the same day.
+        stop(house, 4)
+        house.operators.do(BY, order(resume_game, "heaps"))
+        house.live(minutes=1)
+        stop(house, 5)
+        house.send(BELA, "heaps move 1 bela wonder-land 1")
         assert states(house)[-1] == "done"
 
 

@@ -10,9 +10,9 @@ from processes import Process, Sink, wait_until
 from smtp_client import Wire, mail
 from sqlalchemy import select
 
-from pbmserv.store import ladders
 from pbmserv.store.core.database import Database
-from pbmserv.store.tables import ladder_games, ladder_moves
+from pbmserv.store.ladders import ladder_places, ladders
+from pbmserv.store.tables.ladders import ladder_games, ladder_moves
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +65,7 @@ def test_a_result_moves_the_players_once(database: Database, tmp_path: Path, sin
     with database.reading.connect() as connection:
         ladder = ladders.of_game(connection, "blackbox")
         assert ladder is not None
-        order = [place.userid for place in ladders.places(connection, ladder.id)]
+        order = [place.userid for place in ladder_places.places(connection, ladder.id)]
         causes = connection.execute(select(ladder_moves.c.why)).scalars().all()
     assert order == ["bob", "alice"]
     assert sorted(causes) == ["joined", "joined", "up"]

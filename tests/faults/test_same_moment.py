@@ -16,7 +16,7 @@ from sqlalchemy import Connection, func, select, text
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.moves import record
-from pbmserv.store.tables import boards as boards_table
+from pbmserv.store.tables.boards import boards as boards_table
 from pbmserv.store.tables.boards import seats
 from pbmserv.store.tables.mail import inbox
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from functools import cache
 from importlib import import_module
 from time import process_time
 from typing import Any
@@ -19,41 +17,11 @@ from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import CountedRng
 from pbmserv.engine.types import Seat
 from pbmserv.game.search import Effort, monte_carlo
-from pbmserv.games import chess, connect4, go, tictactoe
+from pbmserv.games import chess, go, tictactoe
 
 
 def chance(seed: int) -> Any:
     return CountedRng(Rng(b"bots", seed))
-
-
-@cache
-def solved(mine: int, theirs: int) -> int:
-    """1, 0 or -1 for the player to move at Connect Four, by looking at everything."""
-    cells = ((mine | theirs) + connect4.BOTTOM) & connect4.BOARD
-    best = -1 if cells else 0
-    for n in range(49):
-        if cells >> n & 1:
-            after = mine | 1 << n
-            best = max(best, 1 if connect4.has_four(after) else -solved(theirs, after))
-            if best == 1:
-                break
-    return best
-
-
-@rows("seed", range(20 if DEEP else 3))
-def test_connect_four_is_perfect_once_half_of_the_board_is_full(seed: int) -> None:
-    draws = random.Random(seed)
-    state = ("",) * 7
-    while (count := sum(map(len, state))) < 24:
-        free = [column for column in range(7) if len(state[column]) < 6]
-        after = connect4.GAME.play(state, count % 2, "ABCDEFG"[draws.choice(free)], chance(0))
-        state = ("",) * 7 if connect4.GAME.over(after) else after
-    seat = 0
-    mine, theirs = connect4.bits(state, "XO"[seat]), connect4.bits(state, "OX"[seat])
-    column = connect4.best_column(state, seat, chance(seed), 3_000, 400_000)
-    after = mine | 1 << (7 * column + len(state[column]))
-    worth = 1 if connect4.has_four(after) else -solved(theirs, after)
-    assert worth == solved(mine, theirs)
 
 
 def test_tic_tac_toe_is_perfect() -> None:

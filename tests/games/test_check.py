@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import pytest
 
 from pbmserv.cli.main import run
-from pbmserv.game import After, Game, Grid, Told, win
+from pbmserv.game import After, Game, Grid, Items, Told, win
 from pbmserv.games.tictactoe import CELLS, TicTacToe
 from pbmserv.testing import check, check_game, endless
 
@@ -158,6 +158,12 @@ class Cheating(Plain):
     bots: ClassVar[Any] = {"house": lambda state, seat, rng: "B2"}
 
 
+class Counting(Plain):
+    """Has a bot that returns a number."""
+
+    bots: ClassVar[Any] = {"house": lambda state, seat, rng: 5}
+
+
 class Lonely(Plain):
     """Is for one player, too."""
 
@@ -166,6 +172,12 @@ class Lonely(Plain):
 
 class Unexplained(TicTacToe):
     key = "unexplained"
+
+
+class Commanding(Plain):
+    """Is called as a command is."""
+
+    key = "help"
 
 
 class Printing(Plain):
@@ -209,14 +221,50 @@ def test_what_rules_print_is_shown_with_its_line(capsys: pytest.CaptureFixture[s
         (Secretive(), "hidden", "must be True"),
         (Remembering(), "Remembering", "keep everything in states"),
         (Cheating(), "bots", "house plays 'B2', which is not legal"),
+        (Counting(), "bots", "house returns 5, which is not a text"),
         (Lonely(), "seats", "nobody can play alone"),
         (Unexplained(), "Unexplained", "has no docstring"),
+        (Commanding(), "key", "must not be 'help', which is a command"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Plain) else None,
 )
 def test_faults_of_a_game_are_named(game: Any, method: str, sentence: str) -> None:
     faults = findings(game)
     assert method in faults
+    assert sentence in faults[method]
+
+
+EMPTY_BOARD = "." * 9
+
+
+@pytest.mark.parametrize(
+    ("method", "value", "sentence"),
+    [
+        ("play", After(EMPTY_BOARD, "{0} moved."), "told is '{0} moved.', not a list of sentences"),
+        ("play", After(EMPTY_BOARD, [5]), "told has 5, which is not a text"),
+        ("play", After(EMPTY_BOARD, ["{2} moved."]), "told names a seat that is not there: '{2} "),
+        (
+            "play",
+            After(EMPTY_BOARD, [Told("Psst.", [2])]),
+            "told has a seat that is not there: [2]",
+        ),
+        ("play", After(EMPTY_BOARD, next=1), "next is 1, not a list of seats"),
+        ("play", After(EMPTY_BOARD, next=[2]), "next has a seat that is not there: [2]"),
+        ("play", After(EMPTY_BOARD, out=[2]), "out has a seat that is not there: [2]"),
+        ("play", After(EMPTY_BOARD, secret=7), "secret is 7, not a text"),
+        ("over", "seat 0 has won", "returns 'seat 0 has won', which is neither None nor a result"),
+        ("show", 5, "returns 5 in place of a board"),
+        ("show", [5], "returns 5, not a Grid, Items or a text"),
+        ("show", Items("Dice", 5), "Items has 5 in place of a list of texts"),
+    ],
+)
+def test_an_impossible_value_is_shown(method: str, value: Any, sentence: str) -> None:
+    class Returning(Plain):
+        """Returns the same value each time."""
+
+    setattr(Returning, method, lambda *_: value)
+    faults = findings(Returning())
+    assert list(faults) == [method]
     assert sentence in faults[method]
 
 
@@ -311,6 +359,8 @@ def test_a_new_package_is_a_game_that_passes(
     assert run(["game", "new", "nim"]) == 1
     assert run(["game", "new", "blackbox"]) == 1
     assert "a game blackbox is installed already" in capsys.readouterr().err
+    assert run(["game", "new", "help"]) == 1
+    assert "a command is called help" in capsys.readouterr().err
     file = "pbm-nim/pbm_nim/__init__.py"
     assert run(["game", "check", file, "--seeds", "2"]) == 0
     assert "Nothing is wrong." in capsys.readouterr().out
@@ -325,3 +375,20 @@ def test_a_new_package_is_a_game_that_passes(
 def test_a_game_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["game", "check", "nowhere"]) == 1
     assert "no installed game is called nowhere" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("import pbmserv.game\ndef start(self)\n", "line 2: expected ':'"),
+        ("import nowhere\n", "line 1: ModuleNotFoundError: No module named 'nowhere'"),
+        ("import json\n\njson.loads('[')\n", "line 3: JSONDecodeError"),
+    ],
+)
+def test_the_line_of_a_file_that_cannot_be_run_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: str, why: str
+) -> None:
+    file = tmp_path / "unfinished.py"
+    file.write_text(source)
+    assert run(["game", "check", str(file)]) == 1
+    assert f"{file}, {why}" in capsys.readouterr().err

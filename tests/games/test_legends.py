@@ -10,6 +10,8 @@ from test_engine import begun, moved
 from pbmserv.drawing.filters import drawn_text, whose_pieces
 from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.types import Seat
+from pbmserv.game import Grid, Piece
+from pbmserv.games.tictactoe import TicTacToe
 
 NAMES = ("anna", "bela")
 
@@ -44,3 +46,20 @@ def test_the_legend_of_a_board(key: str, moves: str, text: str, page: str) -> No
     view = position.game.view(position.state, Seat(0))
     assert text in " ".join(drawn_text(view, NAMES).split())
     assert page in whose_pieces(view, NAMES)
+
+
+class Fences(TicTacToe):
+    """Has dots, empty fields that look like nothing, and a heading."""
+
+    def show(self, state, seat):
+        pieces = {"+": Piece("+", "dot"), "_": Piece(" ", "field")}
+        return "Lines of {0}:", Grid(["+_+", "_._"], pieces)
+
+
+def test_a_piece_that_looks_like_nothing_is_not_explained() -> None:
+    position = begun(AdaptedGame(Fences()))
+    view = position.game.view(position.state, Seat(0))
+    text = drawn_text(view, NAMES)
+    assert text.splitlines()[0] == "Lines of you:"
+    assert text.splitlines()[-1] == "+: dot."
+    assert whose_pieces(view, NAMES) == "+: dot."

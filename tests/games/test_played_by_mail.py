@@ -18,7 +18,7 @@ from pbmserv.engine.position import bot_move
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.game.search import Effort
-from pbmserv.service.boards import proposals
+from pbmserv.service.boards import new_boards
 from pbmserv.store.boards import boards
 
 MODULES = (
@@ -42,7 +42,7 @@ def server(
     monkeypatch.setattr(Effort, "share", 0.004)
     # Dice and bots draw from a board's seed, so each game has one end.
     seeded = SimpleNamespace(token_bytes=bytes, token_hex=secrets.token_hex)
-    monkeypatch.setattr(proposals, "secrets", seeded)
+    monkeypatch.setattr(new_boards, "secrets", seeded)
     with indoors(tmp_path, database_url, signup="confirm") as inside:
         yield HandedIn(inside)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from examples import DEEP
 from rows import rows
@@ -209,6 +211,15 @@ def test_plays_of_backgammon(men: dict[int, int], dice: tuple[int, int], moves: 
 )
 def test_notations_of_backgammon(text: str, steps: tuple[tuple[int, int], ...]) -> None:
     assert backgammon.read_steps(text) == steps
+
+
+def test_nobody_doubles_in_the_one_game_after_a_player_comes_within_a_point_of_the_match() -> None:
+    game = backgammon.GAME
+    board = replace(game.start(2, {"match": 3, "cube": True}, chance()), score=(1, 0))
+    crawford = game.scored(board, 0, 1, [], chance(1)).state
+    after = game.scored(crawford, 1, 1, [], chance(2)).state
+    for score, state, may_double in (((2, 0), crawford, False), ((2, 1), after, True)):
+        assert (state.score, state.may_double) == (score, may_double)
 
 
 # -- liar's dice

@@ -28,7 +28,7 @@ from pbmserv.service.auth.passwords import Passwords
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery.letter_claims import Claim
-from pbmserv.store.tables import boards as board_rows
+from pbmserv.store.tables.boards import boards as board_rows
 from pbmserv.store.tables.boards import plies as ply_rows
 from tests.one_process import Server
 

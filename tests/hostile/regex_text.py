@@ -1,10 +1,9 @@
-"""Parses regular expressions and writes texts for which a badly written one is slow.
+"""Writes texts for which a badly written regular expression is slow.
 
-The parser of the standard library is private, and the libraries that look for slow patterns use it
-or need another language. Hypothesis writes texts that match (`from_regex`), but by chance: to reach
-each repetition takes ten times as long, and a pattern with a lookahead at its end gets no text.
-This parser reads the syntax of `re` as far as it is needed to write texts that match, or nearly
-match.
+Hypothesis writes texts that match (`from_regex`), but by chance: to reach each repetition takes ten
+times as long, and a pattern with a lookahead at its end gets no text. The libraries that look for
+slow patterns need another language. The parser is that of the standard library; it is private, but
+its trees have had the same form for decades, and what it may break is this test alone.
 
 The pattern `(a|b)x{3,}` becomes a `Sequel` of a `Choice` and a `Repeat`. `pumps` pairs each
 repetition with the shortest text in front of it, "x" with "a", and `texts` repeats it: "axxxx".
@@ -16,16 +15,21 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from itertools import islice
+from typing import Any
+
+from examples import DEEP
+
+parser: Any = import_module("re._parser")
+compiler: Any = import_module("re._compiler")
 
 LONG = 40
 """A repetition with at least this bound is pumped like one without a bound."""
 _PROBES = "a1 \n\t_-é"
-_MOST_SAMPLES = 8
+_MOST_SAMPLES = 8 if DEEP else 4
 _ENDS = ("", "\0")
 """Ends of a pumped text: none, or a character that hardly any pattern accepts there."""
-_INLINE_FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
-_ZERO_WIDTH = frozenset("AbBZ")
 
 
 @dataclass(frozen=True)
@@ -60,128 +64,55 @@ class Repeat:
 
     node: Node
     least: int
-    most: float
+    most: int
 
 
 Node = Chars | Nothing | Sequel | Choice | Repeat
 
 
 class Reader:
-    """A parser for one pattern."""
+    """Makes nodes of what the standard library has parsed."""
 
     def __init__(self, pattern: re.Pattern) -> None:
         text = pattern.pattern
         self._text = text if isinstance(text, str) else text.decode("latin-1")
-        self._text = _INLINE_FLAGS.sub("", self._text)
-        self._flags = re.RegexFlag(pattern.flags) & (re.IGNORECASE | re.DOTALL)
-        self._is_verbose = bool(pattern.flags & re.VERBOSE)
+        self._flags = re.RegexFlag(pattern.flags) & (re.IGNORECASE | re.DOTALL | re.VERBOSE)
         signs = {char for char in self._text if not char.isalnum()}
-        self._probes = "".join(dict.fromkeys(_PROBES + "".join(sorted(signs))))
-        self._at = 0
+        own = "".join(char for char in self._text if char.isalnum())
+        self._probes = "".join(dict.fromkeys(_PROBES + "".join(sorted(signs)) + own))
 
     def read(self) -> Node:
-        node = self._choice()
-        assert self._at == len(self._text), (self._text, self._at)
-        return node
+        return self._sequel(parser.parse(self._text, self._flags))
 
-    def _choice(self) -> Node:
-        nodes = [self._sequel()]
-        while self._peek() == "|":
-            self._at += 1
-            nodes.append(self._sequel())
-        return nodes[0] if len(nodes) == 1 else Choice(tuple(nodes))
+    def _sequel(self, parsed: Any) -> Node:
+        return Sequel(tuple(self._node(kind, value, parsed.state) for kind, value in parsed))
 
-    def _sequel(self) -> Node:
-        nodes: list[Node] = []
-        while self._peek() not in {"", "|", ")"}:
-            if self._is_verbose and self._skip_blank():
-                continue
-            nodes.append(self._quantified(self._atom()))
-        return Sequel(tuple(nodes))
-
-    def _skip_blank(self) -> bool:
-        comment = re.compile(r"\s+|#[^\n]*").match(self._text, self._at)
-        self._at = comment.end() if comment else self._at
-        return comment is not None
-
-    def _quantified(self, node: Node) -> Node:
-        while True:
-            quantifier = re.compile(r"([*+?])|\{(\d*)(,?)(\d*)\}").match(self._text, self._at)
-            if quantifier is None:
-                return node
-            self._at = quantifier.end()
-            if self._peek() in {"?", "+"}:
-                self._at += 1
-            if quantifier[1]:
-                least, most = {"*": (0, float("inf")), "+": (1, float("inf")), "?": (0, 1)}[
-                    quantifier[1]
-                ]
-            else:
-                least = int(quantifier[2] or 0)
-                most = (
-                    float(quantifier[4])
-                    if quantifier[4]
-                    else float("inf")
-                    if quantifier[3]
-                    else least
-                )
-            node = Repeat(node, least, most)
-
-    def _atom(self) -> Node:
-        char = self._peek()
-        if char == "(":
-            return self._group()
-        start = self._at
-        if char == "[":
-            self._at = self._end_of_class()
-        elif char == "\\":
-            rest = self._text[start + 1 :]
-            code = re.match(
-                r"u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[1-9]\d?|.", rest, re.DOTALL
-            )
-            assert code is not None
-            self._at += 1 + code.end()
-            if code[0] in _ZERO_WIDTH or code[0][0] in "123456789":
+    def _node(self, kind: Any, value: Any, state: Any) -> Node:
+        match str(kind):
+            case "LITERAL":
+                return Chars((chr(value),))
+            case "ANY" | "IN" | "NOT_LITERAL":
+                return self._chars(parser.SubPattern(state, [(kind, value)]))
+            case "BRANCH":
+                return Choice(tuple(map(self._sequel, value[1])))
+            case "SUBPATTERN":
+                return self._sequel(value[-1])
+            case "ATOMIC_GROUP":
+                return self._sequel(value)
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                least, most, repeated = value
+                return Repeat(self._sequel(repeated), least, most)
+            case "GROUPREF_EXISTS":
+                return self._sequel(value[1])
+            case "AT" | "ASSERT" | "ASSERT_NOT" | "GROUPREF":
                 return Nothing()
-        else:
-            self._at += 1
-            if char in "^$":
-                return Nothing()
-        return self._chars(self._text[start : self._at])
+        raise AssertionError(f"no text for {kind} of {self._text}")
 
-    def _chars(self, text: str) -> Node:
-        if len(text) == 1 and text != ".":
-            return Chars((text,))
-        pattern = re.compile(text, self._flags)
-        own = [char for char in text if char.isalnum()] if text[0] == "[" else []
-        candidates = dict.fromkeys((*self._probes, *own, *map(chr, range(256))))
+    def _chars(self, parsed: Any) -> Node:
+        pattern = compiler.compile(parsed, self._flags)
+        candidates = dict.fromkeys((*self._probes, *map(chr, range(256))))
         samples = tuple(islice(filter(pattern.fullmatch, candidates), _MOST_SAMPLES))
-        if not samples:
-            samples = (next(filter(pattern.fullmatch, map(chr, range(0x30000)))),)
-        return Chars(samples)
-
-    def _end_of_class(self) -> int:
-        at = self._at + 1
-        at += self._text[at] == "^"
-        at += self._text[at] == "]"
-        while self._text[at] != "]":
-            at += 2 if self._text[at] == "\\" else 1
-        return at + 1
-
-    def _group(self) -> Node:
-        head = re.compile(
-            r"\(\?(?:(?P<look>[=!]|<[=!])|P<\w+>|:|>|[aiLmsux]*(?:-[imsx]+)?:"
-            r"|(?P<same>P=\w+)|(?P<comment>#)|(?P<open>\(\w+\)))|\("
-        ).match(self._text, self._at)
-        assert head is not None, self._text[self._at :]
-        self._at = head.end()
-        inside = self._choice()
-        assert self._peek() == ")", (self._text, self._at)
-        self._at += 1
-        return Nothing() if head["look"] or head["same"] or head["comment"] else inside
-
-    def _peek(self) -> str:
-        return self._text[self._at : self._at + 1]
+        return Chars(samples or (next(filter(pattern.fullmatch, map(chr, range(0x30000)))),))
 
 
 @cache

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from indoors import PASSWORD, Indoors, address_of, indoors
+from indoors import PASSWORD, Indoors, address_of
 
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Illegal
@@ -16,13 +13,6 @@ from pbmserv.service.core.budget import Budget
 from pbmserv.service.mails import mail_service
 
 ALICE, BOB = address_of("alice"), address_of("bob")
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path) as server:
-        server.sign_up("alice", "bob")
-        yield server
 
 
 def play_both(house: Indoors, options: str = "-size=4x4 -atoms=1") -> None:

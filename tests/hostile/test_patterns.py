@@ -61,7 +61,6 @@ def test_no_pattern_grows_faster_than_its_text() -> None:
 
 
 SLOW: Sequence[tuple[str | bytes, str]] = (
-    (r"(a+)+$", "match"),
     (r"exceed\w* (?:\w+ )?quota", "search"),
     (r"\s*,\s*", "sub"),
     (r"(?m)^(\s*box:\s*)board ([0-9]{1,9})\s*$", "sub"),
@@ -70,29 +69,16 @@ SLOW: Sequence[tuple[str | bytes, str]] = (
     (r"\S*@\S*", "search"),
     (r"(.*?)[,;]?\s+as\s+(\w+)", "fullmatch"),
     (rb"(?i)[ \t]*received:", "search"),
+    (r"(a+)+$", "match"),
 )
-"""An exponential pattern and quadratic ones; each takes seconds, so a usual run asks two."""
+"""Quadratic patterns and an exponential one; each takes a second, so a usual run asks one."""
 
 
-@rows(("pattern", "method"), SLOW if DEEP else SLOW[:2])
+@rows(("pattern", "method"), SLOW if DEEP else SLOW[:1])
 def test_slow_patterns_are_found(pattern: str | bytes, method: str) -> None:
     asked = Asked(re.compile(pattern), ("here",), frozenset((method,)))
     with patience():  # a busy machine may hide a slow pattern once
         assert slowness(asked) or slowness(asked) or slowness(asked)
-
-
-@rows(
-    ("pattern", "method"),
-    [
-        (r"(?<!\s)\s+,\s*|,\s*", "sub"),
-        (r"\s*,\s*", "match"),
-        (r"[a-z]{1,30}@[a-z]{1,30}", "search"),
-        (r"<[^<>]*>", "sub"),
-    ],
-)
-def test_linear_patterns_are_not_found(pattern: str, method: str) -> None:
-    with patience():
-        assert slowness(Asked(re.compile(pattern), ("here",), frozenset((method,)))) == ""
 
 
 def test_no_pattern_is_possessive() -> None:

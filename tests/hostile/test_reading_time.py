@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-from indoors import PASSWORD, Indoors, address_of, indoors
+from indoors import PASSWORD, address_of
 
 from pbmserv.mail import reading_time
 
 ALICE, BOB = address_of("alice"), address_of("bob")
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path) as server:
-        server.sign_up("alice", "bob")
-        yield server
 
 
 def test_the_writer_of_a_mail_that_takes_too_long_is_told_so(house, monkeypatch) -> None:

@@ -459,17 +459,3 @@ def test_no_reader_grows_faster_than_its_text(name: str) -> None:
                 shorter = partial(repeated, front, piece, length // SHORTER)
                 growth = steepness(ask, repeated(front, piece, length), shorter, LENGTHS[length])
                 assert not growth, (front, growth)
-
-
-def test_the_pieces_make_a_quadratic_reader_slow() -> None:
-    def quadratic(text: str) -> object:
-        return [text[at:].strip("'") for at in range(len(text))]
-
-    length = min(LENGTHS)
-
-    def is_slow() -> bool:
-        shorter = "'" * (length // SHORTER)
-        return bool(steepness(quadratic, "'" * length, lambda: shorter, LENGTHS[length]))
-
-    with patience():  # a busy machine may hide it once
-        assert is_slow() or is_slow() or is_slow()

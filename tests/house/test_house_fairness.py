@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from examples import DEEP
 from indoors import Indoors, address_of, indoors
-from quiet import take
 
 from pbmserv.engine.position import Position, bot_move, opening
 from pbmserv.engine.record import GameRecord
@@ -181,7 +180,7 @@ def test_the_length_of_a_thought_tells_nothing(
     monkeypatch.setattr(worker, "tick_s", bot_worker.TICK_S)
     monkeypatch.setattr(moves, "act", noted)
     for taking[0] in (0.02, 0.3, 0.7):
-        take(server, letter, letter.text.partition("Ports not used yet:")[2].split()[0])
+        server.reply_unread(letter, letter.text.partition("Ports not used yet:")[2].split()[0])
         (letter,) = server.letters()
         assert "* house fired port" in letter.text
     waited = [then - begin for begin, then in zip(begins, acts, strict=True)]

@@ -17,7 +17,8 @@ from pbmserv.engine.ratings import NEWCOMER, anchor, rate
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.games.blackbox.bots import levels, trees
-from pbmserv.games.blackbox.bots.levels import LEVELS, STRENGTH, random_layout
+from pbmserv.games.blackbox.bots.hiding import random_layout
+from pbmserv.games.blackbox.bots.levels import LEVELS, STRENGTH
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.options import Options
 from pbmserv.views.texts import render_text

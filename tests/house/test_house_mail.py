@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
-from quiet import take
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import OperationalError
 
@@ -25,9 +24,10 @@ from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.overviews import user_facts
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store.boards import moves
-from pbmserv.store.tables import boards as board_table
-from pbmserv.store.tables.boards import house_turns, ratings, scores
+from pbmserv.store.tables.boards import boards as board_table
+from pbmserv.store.tables.bots import house_turns
 from pbmserv.store.tables.mail import outbox
+from pbmserv.store.tables.ratings import ratings, scores
 
 pytestmark = pytest.mark.slow
 
@@ -191,7 +191,7 @@ def test_a_database_that_is_away_puts_no_board_off(
     server: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     letter = begun(server)
-    take(server, letter, "5")
+    server.reply_unread(letter, "5")
     with monkeypatch.context() as broken:
         broken.setattr(Level, "choose", gone_away)
         with pytest.raises(OperationalError):
@@ -202,7 +202,7 @@ def test_a_database_that_is_away_puts_no_board_off(
 
 def test_a_dropped_letter_does_not_keep_the_move(server: Indoors) -> None:
     letter = begun(server)
-    take(server, letter, "5")
+    server.reply_unread(letter, "5")
     with server.server.database.writing.begin() as connection:
         connection.execute(update(outbox).where(outbox.c.state == "coming").values(state="failed"))
     assert "* house fired port" in only_letter(server.letters()).text
@@ -210,7 +210,7 @@ def test_a_dropped_letter_does_not_keep_the_move(server: Indoors) -> None:
 
 def test_a_board_that_ends_meanwhile_needs_no_move(server: Indoors) -> None:
     letter = begun(server)
-    take(server, letter, "5")
+    server.reply_unread(letter, "5")
     plies = len(record(server))
     signed = Signature("olga", "Both asked for it.")
     server.operators.do(signed, partial(operating_boards.end_board, number=1))

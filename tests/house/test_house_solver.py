@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Seat
-from pbmserv.games.blackbox.bots import difficulty
+from pbmserv.games.blackbox.bots import hiding
 from pbmserv.games.blackbox.bots.candidates import candidates
-from pbmserv.games.blackbox.bots.difficulty import is_unique, likelihoods, mean_probes
+from pbmserv.games.blackbox.bots.difficulty import is_unique, mean_probes
+from pbmserv.games.blackbox.bots.hiding import hard_layout, numbered, stored_likelihoods
 from pbmserv.games.blackbox.bots.levels import (
     LEVELS,
-    hard_layout,
 )
 from pbmserv.games.blackbox.bots.search import Case, search
 from pbmserv.games.blackbox.bots.trees import Damaged, orientations, port_orientations
@@ -203,9 +203,20 @@ def test_where_equal_results_are_right_the_hard_bot_hides_what_is_unique(
         assert all(is_unique(options, layout) for layout in hidden)
 
 
+def likelihoods(options: Options) -> dict[tuple[int, ...], int]:
+    """Return the likelihood of each layout that the hard bot may hide on this board."""
+    stored, turns = stored_likelihoods(), orientations(options.board)
+    shares = {}
+    for number, share in zip(stored.numbers, stored.shares, strict=True):
+        layout = numbered(number, len(options.board.cells), options.least)
+        for turn in turns:
+            shares[tuple(sorted(turn[cell] for cell in layout))] = share
+    return shares
+
+
 def test_hidden_layouts_are_hard_to_find_and_to_foresee() -> None:
     options = GAME.options((), 2)
-    shares = dict(likelihoods(options, fair=False))
+    shares = likelihoods(options)
     assert len(shares) == comb(49, 4)
     assert max(shares.values()) * 1000 < sum(shares.values())
     lots = [hard_layout(options, Rng(b"hide", n)) for n in range(60 if DEEP else 20)]
@@ -224,5 +235,5 @@ def test_a_damaged_file_of_likelihoods_only_makes_hiding_plainer(
     def broken(name: str) -> bytes:
         raise Damaged(name)
 
-    monkeypatch.setattr(difficulty, "read_stored", broken)
+    monkeypatch.setattr(hiding, "read_stored", broken)
     assert len(hard_layout(GAME.options((), 2), Rng(b"hide", 1))) == 4

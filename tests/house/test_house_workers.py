@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from indoors import Indoors, address_of, indoors
-from quiet import take
 
 from pbmserv.store.boards import moves
 
@@ -34,7 +33,7 @@ def test_two_processes_never_make_the_same_move_twice(database_url: str, tmp_pat
         (letter,) = first.begin(ALICE, "blackbox challenge alice house")
         for turn in range(3):
             ports = letter.text.partition("Ports not used yet:")[2].split()
-            take(first, letter, ports[0] if ports else HIDING)
+            first.reply_unread(letter, ports[0] if ports else HIDING)
             begin = threading.Barrier(2)
 
             def think(house: Indoors, begin: threading.Barrier = begin) -> None:

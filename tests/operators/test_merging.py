@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import pytest
 from deeds import ALICE, BOB, CAROL, do, start_board
-from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from indoors import PASSWORD, Indoors, Posted, address_of
 from migrated import game_tables
 from sqlalchemy import select, text, update
 
@@ -21,13 +19,6 @@ from pbmserv.store.operators.people import user_lines
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, database=database_url) as server:
-        server.sign_up("alice", "bob", "carol")
-        yield server
 
 
 @pytest.mark.both_databases

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 
 import pytest
-from indoors import Indoors, address_of, indoors
+from indoors import Indoors, address_of
 
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
@@ -25,13 +23,6 @@ from pbmserv.store.operators.letters import letters
 
 SIGNED = Signature("olga", "the relay was mended")
 ALICE, BOB = map(address_of, ("alice", "bob"))
-
-
-@pytest.fixture
-def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, database=database_url) as server:
-        server.sign_up("alice", "bob")
-        yield server
 
 
 def waiting(house: Indoors) -> list[int]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import pytest
 from deeds import ALICE, BOB, do, start_board, to
-from indoors import PASSWORD, Indoors, indoors
+from indoors import PASSWORD, Indoors
 from sqlalchemy import text
 
 from pbmserv.errors import OperatorError
@@ -18,13 +16,6 @@ from pbmserv.service.operators.overviews import board_facts, game_lines
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store import audit
 from pbmserv.store.boards import player_boards
-
-
-@pytest.fixture
-def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, database=database_url) as server:
-        server.sign_up("alice", "bob", "carol")
-        yield server
 
 
 def test_a_suspended_player_can_do_nothing_and_gets_the_reason(house: Indoors) -> None:

@@ -188,14 +188,6 @@ def test_the_constraints_pin_all_that_the_wheel_wants(built: Built, tmp_path: Pa
     assert wanted <= pinned
 
 
-def test_make_dist_lays_the_constraints_beside_the_wheel() -> None:
-    done = subprocess.run(
-        ["make", "--dry-run", "dist"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    build, lay = done.stdout.index("-m build"), done.stdout.index("cp constraints.txt dist/")
-    assert build < lay
-
-
 def test_the_source_archive_has_all_that_is_needed_to_build_and_test(built: Built) -> None:
     with tarfile.open(built.sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}

@@ -141,6 +141,7 @@ def test_markers_are_taken_back_and_the_log_keeps_both(game: Game) -> None:
 def test_hiding_is_taken_back_while_the_letter_about_it_waits(server: Correspondence) -> None:
     table = seat_pairs(server.server, 1, "t")[0]
     game = Game(server, table.board)
+    assert "There is nothing to take back yet." in game.write(0, "undo").text
     server.send(ANNA, f"blackbox move 1 {NAMES[0]} secret {ATOMS[0]}", "Good luck!")
     game.read(0)
     game.read(1)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.engine.position import Position, opening, replay
 from pbmserv.engine.record import UNDO, GameRecord, Ply
 from pbmserv.engine.types import Seat
-from pbmserv.errors import Illegal
 from pbmserv.games.blackbox.game import GAME
 
 ALICE, BOB = Seat(0), Seat(1)
@@ -39,34 +37,6 @@ def record(position: Position) -> GameRecord:
 
 
 HIDDEN = ((ALICE, "b3,d3,a1,f2"), (BOB, "c3,b5,e5,g6"))
-
-
-def test_play_goes_on_from_where_the_board_is() -> None:
-    position = after(*HIDDEN, (ALICE, "+b2"), (ALICE, UNDO), (ALICE, "+c2"), (ALICE, "3"))
-    assert position.state == after(*HIDDEN, (ALICE, "+c2"), (ALICE, "3")).state
-    assert [p.number for p in position.after(2)] == [5, 6]
-    assert [s.state for s in replay(GAME, record(position))] == [
-        position.at(n).state for n in range(position.number + 1)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("plies", "seat", "code"),
-    [
-        ((), ALICE, "undo-nothing"),
-        (HIDDEN, ALICE, "undo-not-yours"),
-        ((*HIDDEN, (ALICE, "3")), BOB, "undo-not-yours"),
-        ((*HIDDEN, (ALICE, "3")), ALICE, "undo-revealed"),
-        ((*HIDDEN, (ALICE, "+b2,3")), ALICE, "undo-revealed"),
-        ((*HIDDEN, (ALICE, "+b2"), (ALICE, UNDO)), ALICE, "undo-not-yours"),
-    ],
-)
-def test_some_moves_cannot_be_taken_back(
-    plies: tuple[tuple[Seat, str], ...], seat: Seat, code: str
-) -> None:
-    with pytest.raises(Illegal) as refused:
-        after(*plies).undo(seat)
-    assert refused.value.refusal.code == code
 
 
 @given(st.lists(st.sampled_from(["+b2", "+c2", "/b2", "!d4", UNDO]), max_size=30))

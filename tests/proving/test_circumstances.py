@@ -24,7 +24,7 @@ from pbmserv.engine.proof import move_hash
 from pbmserv.letters import compose
 from pbmserv.service.operators import boards as operators
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.store.boards import challenges
+from pbmserv.store.boards import seeks as stored_seeks
 from pbmserv.store.tables.boards import boards, plies, seeks
 from pbmserv.verifying.mailboxes import mails_of
 
@@ -57,10 +57,6 @@ def proven(game: Played, *names: str) -> str:
 
 
 ODD = {
-    "practice": (
-        "blackbox solo anna -practice -size=4x4 -atoms=2",
-        "anna 1, anna undo, anna redo, anna restart, anna 3, anna hint",
-    ),
     "three": (
         "liar challenge anna bela carl -dice=2",
         "anna 1 two, bela 2 twos, carl 3 twos, carl resign",
@@ -68,10 +64,6 @@ ODD = {
     "takeback": (
         "ttt challenge anna bela",
         "anna b2, bela a1, bela takeback, anna accept, bela draw, anna reject",
-    ),
-    "timed": (
-        "blackbox challenge anna bela -race -scoring=timed -size=4x4 -atoms=2",
-        "anna 1, bela !c3, anna +c3, anna undo, bela 4",
     ),
 }
 """A challenge for each odd course of a game, and its first replies."""
@@ -409,12 +401,12 @@ def test_a_server_that_draws_other_sides_after_the_mail_is_noticed(
 ) -> None:
     """It would have to take another seed than the letter to anna has pledged."""
     with indoors(tmp_path) as world:
-        own = challenges.seeks_like
+        own = stored_seeks.like
 
-        def reseeded(*values: object) -> list[challenges.Seek]:
+        def reseeded(*values: object) -> list[stored_seeks.Seek]:
             return [replace(seek, seed=b"another".ljust(32)) for seek in own(*values)]  # type: ignore[arg-type]
 
-        monkeypatch.setattr(challenges, "seeks_like", reseeded)
+        monkeypatch.setattr(stored_seeks, "like", reseeded)
         game = seeking(world, SEEK)
         game.play(("b2", "c3"))
         text = proven(game, "anna")

@@ -16,69 +16,42 @@ LISTED = (CASES / "signatures.txt").read_text(encoding="utf-8").splitlines()[1:]
 QUOTE = "> Your move on board 1\n> resign\n"
 
 DEFAULTS = """\
-Sent from my iPhone
 Sent from my Samsung Galaxy smartphone.
 Sent from my SM-G991B
 Sent from Mail for Windows 10
 Sent from Outlook for iOS<https://aka.ms/o0ukef>
 Get Outlook for Android<https://aka.ms/AAb9ysg>
-Sent from Yahoo Mail on Android
 Sent from the all new AOL app for iOS
-Sent with Proton Mail secure email.
 Sent with Spark
 Sent via BlueMail
 Sent with Tuta; enjoy secure & ad-free emails:
 Securely sent with Tuta Mail. Claim your encrypted mailbox today! https://tuta.com
 Sent from my Android device with K-9 Mail. Please excuse my brevity.
 Sent using Zoho Mail
-Von meinem iPhone gesendet
 Von meinem/meiner Galaxy gesendet
 Gesendet von Outlook für Android
 Gesendet mit der GMX Mail App
 Diese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet.
 Von Yahoo Mail auf Android gesendet
 Holen Sie sich Outlook für iOS
-Envoyé de mon iPhone
 Envoyé à partir de Courrier pour Windows
 Envoyé depuis l'application Mail Orange
-Télécharger Outlook pour iOS
-Enviado desde mi iPhone
 Obtener BlueMail para Android
 Enviado do Yahoo Mail no Android
-Inviato da iPhone
 Inviato dal mio Galaxy
-Verstuurd vanaf mijn iPhone
 Verzonden vanuit Outlook voor Android
-Skickat från min iPhone
 Hämta Outlook för iOS
 Sendt fra Mail til Windows
-Lähetetty iPhonesta
 Lähetetty Windowsin Sähköpostista
-Wysłane z iPhone'a
 Wysłano z Yahoo Mail na Androida
 Pobierz program Outlook dla systemu Android
-Odesláno z iPhonu
-Odoslané z iPhonu
-Elküldve az iPhone-omról
-Trimis de pe iPhone-ul meu
-Στάλθηκε από το iPhone μου
-Отправлено с iPhone
 Отправлено из мобильной Яндекс Почты
-Надіслано з iPhone
 Изпратено от моя iPhone
-iPhone'umdan gönderildi
 Windows için Posta ile gönderildi
 從我的iPhone傳送
 发自我的iPhone
 从 Windows 版邮件发送
 来自我的华为手机
-iPhoneから送信
-나의 iPhone에서 보냄
-Đã gửi từ iPhone của tôi
-Dikirim dari iPhone saya
-ส่งจาก iPhone ของฉัน
-נשלח מה-iPhone שלי
-تم الإرسال من الـ iPhone
 Enviat des del meu iPhone
 """.splitlines()
 

@@ -10,8 +10,7 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from sqlalchemy import func, select
 from test_forged_from import ELSEWHERE, LIMITS, forged, kinds
 
-from pbmserv.store.tables import boards
-from pbmserv.store.tables.boards import unconfirmed_boards
+from pbmserv.store.tables.boards import boards, unconfirmed_boards
 
 pytestmark = pytest.mark.slow
 

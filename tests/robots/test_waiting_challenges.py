@@ -13,8 +13,8 @@ from running import MovableClock
 from sqlalchemy import func, select
 
 from pbmserv.service.limits import rates
-from pbmserv.store import tables
 from pbmserv.store.tables.accounts import signups
+from pbmserv.store.tables.boards import boards as board_table
 
 pytestmark = pytest.mark.slow
 
@@ -135,4 +135,4 @@ def test_the_button_of_the_letter_issues_it_once(tmp_path: Path, database_url: s
 
 def boards(server: Indoors) -> int:
     with server.server.database.reading.connect() as connection:
-        return int(connection.execute(select(func.count(tables.boards.c.id))).scalar_one())
+        return int(connection.execute(select(func.count(board_table.c.id))).scalar_one())

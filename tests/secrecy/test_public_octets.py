@@ -27,8 +27,8 @@ from pbmserv.engine.rng import Rng
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.mail.visits import page_link
 from pbmserv.service.solo import daily_box
-from pbmserv.store import shared_boxes
 from pbmserv.store.accounts import players
+from pbmserv.store.shared_boxes import daily_boxes, day_numbers
 
 PATHS = (
     *("/", "/standings", "/seeks", "/daily", f"/players/{SOLVER}", f"/players/{HIDER}"),
@@ -131,9 +131,9 @@ def test_another_box_of_the_day_changes_no_octet_while_it_is_shut(
                 days = [f"/daily/{int(number)}" for number in numbers]
                 assert len(days) == 1
                 bodies.append(load_all(site, *PATHS, *days, "/game/2?turn=0", "/game/1?turn=2"))
-            day = shared_boxes.day_of_number(int(numbers[0]))
+            day = day_numbers.day_of_number(int(numbers[0]))
             with world.server.database.reading.connect() as connection:
-                boxes.append(shared_boxes.of_day(connection, "blackbox", day))
+                boxes.append(daily_boxes.of_day(connection, "blackbox", day))
         seen.append(bodies)
     assert boxes[0] != boxes[1]
     for number, (answers, other) in enumerate(zip(*seen, strict=True)):

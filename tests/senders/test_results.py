@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from time import process_time
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
@@ -181,15 +178,3 @@ def test_the_client_words_in_one_statement_make_no_other_one_pass(word: str, sha
     """The server copies a word without semicolons, so other statements do not change."""
     field = f"{MX}; spf=fail {shape.format(word)}; dkim=fail header.d={SHOP}"
     assert "pass" not in {result for _, result, _ in results(field)}
-
-
-@pytest.mark.parametrize(
-    "piece", ["(", "()", '"', '""', ";", "; a=b", " a.b=c", "\\", "=", " ", "<", "[a]"]
-)
-def test_work_grows_with_the_length_of_a_field(piece: str) -> None:
-    """Each place of a field is read a few times, even if a piece is repeated."""
-    field = f"{MX}; spf=pass" + piece * (3_900 // len(piece))
-    begun = process_time()
-    for _ in range(20):
-        results(field)
-    assert process_time() - begun < 5.0

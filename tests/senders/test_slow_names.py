@@ -126,18 +126,6 @@ def test_a_domain_has_one_thread_for_a_network(zone: StuckZone, senders: Senders
     assert {check.result(60).result for check in stuck} == {"fail"}
 
 
-def test_many_domains_of_a_network_leave_threads_to_others(
-    zone: StuckZone, senders: Senders
-) -> None:
-    stuck = [senders.check(envelope(f"stuck{n}.example"), NETWORK) for n in range(30)]
-    for _ in range(sender_checks.NETWORK_THREADS):
-        assert zone.arrived.acquire(timeout=60)
-    assert is_proven(senders)
-    assert zone.most == sender_checks.NETWORK_THREADS
-    zone.gate.set()
-    assert {check.result(60).result for check in stuck} == {"fail"}
-
-
 def test_a_mail_does_not_wait_for_threads_of_other_domains(
     zone: StuckZone, senders: Senders
 ) -> None:

@@ -55,8 +55,8 @@ def test_a_signature_of_the_senders_own_domain_proves_the_sender(key) -> None:
     publish(zone, "home.example.org", key)
     verdict = examined(zone, signed(mail(), "home.example.org", key))
     assert verdict.result == "pass"
-    assert "dkim=pass header.d=home.example.org" in verdict.found
-    assert verdict.found.endswith("dmarc=pass header.from=home.example.org (no policy)")
+    assert "dkim=pass header.d=home.example.org" in verdict.checks
+    assert verdict.checks.endswith("dmarc=pass header.from=home.example.org (no policy)")
 
 
 @rows("d", ["example.org", "mailer.example.org", "HOME.Example.ORG"])
@@ -141,14 +141,14 @@ def test_a_mail_that_was_changed_is_not_proven(zone, changed, into) -> None:
 def test_a_signature_must_cover_what_decides(zone, names, why) -> None:
     verdict = examined(zone, signed(mail(), "home.example.org", names=names))
     assert verdict.result == "fail"
-    assert why in verdict.found
+    assert why in verdict.checks
 
 
 def test_words_below_a_signed_length_are_not_signed(zone) -> None:
     raw = signed(mail(), "home.example.org", length=True) + b"resign\r\n"
     verdict = examined(zone, raw)
     assert verdict.result == "fail"
-    assert "l= leaves a part unsigned" in verdict.found
+    assert "l= leaves a part unsigned" in verdict.checks
 
 
 @pytest.mark.parametrize("field", ["Subject: resign", "To: x@y.example", "Message-ID: <9@x>"])
@@ -158,7 +158,7 @@ def test_a_second_field_above_the_signed_one_is_seen(zone, field) -> None:
     raw = f"{field}\r\n".encode() + signed(mail(), "home.example.org", names=names)
     verdict = examined(zone, raw)
     assert verdict.result == "fail"
-    assert "there are 2" in verdict.found
+    assert "there are 2" in verdict.checks
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_second_field_above_the_signed_one_is_seen(zone, field) -> None:
 def test_a_mail_to_somebody_else_cannot_be_handed_in_here(zone, to) -> None:
     verdict = examined(zone, signed(mail(to=to), "home.example.org"))
     assert verdict.result == "fail"
-    assert "it was not written to this address" in verdict.found
+    assert "it was not written to this address" in verdict.checks
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_key_for_tests_does_not_count() -> None:
     zone.add_txt("s1._domainkey.home.example.org", ed25519_key().record + "; t=s : y")
     verdict = examined(zone, signed(mail(), "home.example.org"))
     assert verdict.result == "fail"
-    assert "for tests only" in verdict.found
+    assert "for tests only" in verdict.checks
 
 
 def test_a_short_key_does_not_count() -> None:
@@ -206,7 +206,7 @@ def test_a_short_key_does_not_count() -> None:
     key = rsa_key()
     publish(zone, "home.example.org", key)
     raw = signed(mail(), "home.example.org", key).replace(b"a=rsa-sha256", b"a=rsa-sha1")
-    assert "an algorithm that does not count" in examined(zone, raw).found
+    assert "an algorithm that does not count" in examined(zone, raw).checks
 
 
 def test_silent_name_servers_are_no_proof_and_no_disproof(zone) -> None:
@@ -274,8 +274,8 @@ def test_spf_clients_of_a_domain(record, result) -> None:
     for address in (PEER, "203.0.113.77"):
         zone.add("A", f"{address}.any.example", "127.0.0.2")
     verdict = examined(zone, mail())
-    assert verdict.result == result, verdict.found
-    assert verdict.found.startswith("spf=")
+    assert verdict.result == result, verdict.checks
+    assert verdict.checks.startswith("spf=")
 
 
 def test_ipv6_clients() -> None:
@@ -594,7 +594,7 @@ def test_a_parents_signature_may_be_the_one_meant() -> None:
     field = f"mx.games.example; dkim=pass header.i=@home.example.org header.b={mark_of(weak)}"
     verdict = examined(Zone(), passed_on(field, beside(weak)), RELAY, handed_on=True)
     assert verdict.result == "fail"
-    assert "another domain may be meant" in verdict.found
+    assert "another domain may be meant" in verdict.checks
 
 
 def test_a_signature_that_was_also_found_wrong_proves_nothing() -> None:
@@ -606,7 +606,7 @@ def test_a_signature_that_was_also_found_wrong_proves_nothing() -> None:
     both = f"mx.games.example; dkim=pass {about}; dkim=fail {about}"
     verdict = examined(Zone(), passed_on(both, whole), RELAY, handed_on=True)
     assert verdict.result == "fail"
-    assert "contradict each other" in verdict.found
+    assert "contradict each other" in verdict.checks
     old = whole.replace(b"ed25519-sha256", b"rsa-sha1")
     assert examined(Zone(), passed_on(right, old), RELAY, handed_on=True).result == "fail"
 
@@ -628,7 +628,7 @@ def forwarder() -> Zone:
 def test_verdicts_of_a_trusted_forwarder_count(forwarder) -> None:
     verdict = examined(forwarder, sealed(mail(), "forward.example", SAID), SEALED)
     assert verdict.result == "pass", verdict
-    assert "arc=pass" in verdict.found
+    assert "arc=pass" in verdict.checks
 
 
 @pytest.mark.parametrize(
@@ -668,7 +668,7 @@ def test_a_seal_proves_no_more_than_it_covers(forwarder) -> None:
     raw = sealed(mail(), "forward.example", SAID, names=names)
     verdict = examined(forwarder, raw, SEALED)
     assert verdict.result == "fail"  # but the sender is no forger
-    assert "to is not signed" in verdict.found
+    assert "to is not signed" in verdict.checks
     assert examined(forwarder, raw.replace(b"Hello.", b"Bye."), SEALED).result == "forged"
 
 
@@ -713,7 +713,7 @@ def _slow(blanks: int) -> bytes:
 def test_a_mail_made_to_be_slow_is_not_computed_with(zone, raw, why) -> None:
     verdict = examined(zone, signed_anyhow(raw), Trusted(), handed_on=True)
     assert verdict.result == "fail"
-    assert why in verdict.found or (why.startswith("sig") and "dkim=permerror" in verdict.found)
+    assert why in verdict.checks or (why.startswith("sig") and "dkim=permerror" in verdict.checks)
 
 
 @pytest.mark.parametrize(
@@ -767,5 +767,5 @@ def test_nothing_in_a_header_makes_the_checks_fail_or_the_sender_proven(fields, 
     trusted = Trusted("mx.games.example", frozenset({"home.example.org"}))
     verdict = examined(zone, raw, trusted, handed_on=handed_on, hello="\x00", sender="%{d}@%{l}")
     assert verdict.result in {"fail", "unchecked", "temperror"} or b"spf=pass" in raw
-    assert verdict.found.isascii()
-    assert verdict.found.isprintable()
+    assert verdict.checks.isascii()
+    assert verdict.checks.isprintable()

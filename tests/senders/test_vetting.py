@@ -15,7 +15,7 @@ from argon2 import PasswordHasher
 from dns_zone import Zone
 from headers import one_line
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
-from signing import publish, signed
+from signing import DOMAIN, publish, writes
 
 from pbmserv.commands.table.command_types import Credentials
 from pbmserv.mail.envelope import Envelope
@@ -30,41 +30,29 @@ REFUSED = "The userid and password do not match."
 UNLOOKED = "more passwords than we check in one mail"
 
 
-class Runs:
-    """The passwords that argon2 checked or hashed, with their threads."""
-
-    def __init__(self) -> None:
-        self.threads: list[str] = []
-
-    def clear(self) -> None:
-        self.threads.clear()
-
-    def __len__(self) -> int:
-        return len(self.threads)
-
-
 @pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
-    counter = Runs()
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The threads in which argon2 checks or hashes a password, one entry for each time."""
+    threads: list[str] = []
     verify, prepare = PasswordHasher.verify, Passwords.prepare
 
     def verified(self: PasswordHasher, password_hash: str, password: str) -> bool:
-        counter.threads.append(threading.current_thread().name)
+        threads.append(threading.current_thread().name)
         return verify(self, password_hash, password)
 
     def prepared(self: Passwords, userid: str, password: str) -> None:
-        counter.threads.append(threading.current_thread().name)
+        threads.append(threading.current_thread().name)
         prepare(self, userid, password)
 
     monkeypatch.setattr(PasswordHasher, "verify", verified)
     monkeypatch.setattr(Passwords, "prepare", prepared)
-    return counter
+    return threads
 
 
 @pytest.fixture
-def server(tmp_path: Path, runs: Runs) -> Iterator[Indoors]:
+def server(tmp_path: Path, runs: list[str]) -> Iterator[Indoors]:
     zone = Zone()
-    publish(zone, "players.example")
+    publish(zone, DOMAIN)
     with indoors(tmp_path, names=zone) as opened:
         opened.sign_up("alice", "bob")
         opened.letters()
@@ -87,18 +75,11 @@ def refusals_in(report: Posted) -> list[str]:
 
 def proven(server: Indoors, subject: str, body: str = "") -> str:
     """Return the report on a mail that alice's domain has signed."""
-    server.mails += 1
-    head = (
-        f"From: {ALICE}\r\nTo: {server.server.mail_domain.address}\r\nSubject: {subject}\r\n"
-        f"Date: Sun, 1 Mar 2026 12:00:00 +0000\r\nMessage-ID: <{server.mails}@players.example>\r\n"
-    )
-    body = body.replace("\n", "\r\n")
-    raw = signed(f"{head}\r\n{body}\r\n".encode(), "players.example")
-    (letter,) = server.send_raw(ALICE, raw)
+    (letter,) = writes(server, "alice", subject, body.replace("\n", "\r\n"))
     return letter.one_line
 
 
-def test_one_mail_cannot_have_argon2_run_for_every_line(server: Indoors, runs: Runs) -> None:
+def test_one_mail_cannot_have_argon2_run_for_every_line(server: Indoors, runs: list[str]) -> None:
     many = "\n".join(f"prefs u{n} wrong{n}" for n in range(50))
     (letter,) = server.send(THIEF, "multiple", many)
     assert len(runs) == password_checks.MOST_WRONG
@@ -118,7 +99,7 @@ def test_one_mail_cannot_have_argon2_run_for_every_line(server: Indoors, runs: R
     "filled", [["signup c{} secret-{} c{}@x.example"] * 4, ["prefs u{} wrong{}"] * 3]
 )
 def test_a_right_guess_among_many_is_not_revealed(
-    server: Indoors, runs: Runs, filled: list[str]
+    server: Indoors, runs: list[str], filled: list[str]
 ) -> None:
     """She played a moment ago, so the memo knows the password."""
     server.send(ALICE, f"prefs alice {PASSWORD}")
@@ -132,7 +113,7 @@ def test_a_right_guess_among_many_is_not_revealed(
     assert refusals_in(report)[len(lines) :] == [UNLOOKED] * 4
 
 
-def test_the_same_slip_all_over_a_mail_is_one_slip(server: Indoors, runs: Runs) -> None:
+def test_the_same_slip_all_over_a_mail_is_one_slip(server: Indoors, runs: list[str]) -> None:
     for _ in range(3):
         (letter,) = server.send(ALICE, "multiple", "\n".join(["prefs alice wrong"] * 20))
         assert refusals_in(letter) == [REFUSED] * 20
@@ -141,7 +122,7 @@ def test_the_same_slip_all_over_a_mail_is_one_slip(server: Indoors, runs: Runs) 
     assert letter.subject == "Your preferences, alice"
 
 
-def test_a_closed_door_costs_no_argon2(server: Indoors, runs: Runs) -> None:
+def test_a_closed_door_costs_no_argon2(server: Indoors, runs: list[str]) -> None:
     for n in range(5):
         server.send(THIEF, f"prefs alice wrong{n}")
     assert len(runs) == 5
@@ -153,7 +134,9 @@ def test_a_closed_door_costs_no_argon2(server: Indoors, runs: Runs) -> None:
     assert len(runs) == 6
 
 
-def test_new_passwords_are_hashed_for_some_lines_of_a_mail(server: Indoors, runs: Runs) -> None:
+def test_new_passwords_are_hashed_for_some_lines_of_a_mail(
+    server: Indoors, runs: list[str]
+) -> None:
     many = "\n".join(f"signup new{n} secret-{n} n{n}@players.example" for n in range(10))
     letters = server.send("teacher@players.example", "multiple", many)
     assert len(runs) == password_checks.MOST_RUNS
@@ -182,7 +165,7 @@ def test_new_passwords_are_hashed_for_some_lines_of_a_mail(server: Indoors, runs
     assert len(runs) <= password_checks.MOST_RUNS
 
 
-def test_a_new_password_is_good_from_the_next_line_on(server: Indoors, runs: Runs) -> None:
+def test_a_new_password_is_good_from_the_next_line_on(server: Indoors, runs: list[str]) -> None:
     lines = [f"change password alice {PASSWORD} other-word", "prefs alice other-word"]
     letters = server.send(ALICE, "multiple", "\n".join(lines))
     assert "2 of 2 commands done" in letters[0].one_line
@@ -193,7 +176,7 @@ def test_a_new_password_is_good_from_the_next_line_on(server: Indoors, runs: Run
     assert letter.subject == "Your preferences, alice"
 
 
-def test_the_time_does_not_reveal_who_exists(server: Indoors, runs: Runs) -> None:
+def test_the_time_does_not_reveal_who_exists(server: Indoors, runs: list[str]) -> None:
     """This holds even if the same word was tried for another player before."""
     for done, userid in enumerate(("nobody", "alice", "nobody-else", "bob")):
         assert len(runs) == done
@@ -202,15 +185,15 @@ def test_the_time_does_not_reveal_who_exists(server: Indoors, runs: Runs) -> Non
         assert len(runs) == done + 1
 
 
-def test_argon2_never_runs_on_the_writer(server: Indoors, runs: Runs) -> None:
+def test_argon2_never_runs_on_the_writer(server: Indoors, runs: list[str]) -> None:
     """This holds for any words of a proven sender, locked out or not."""
     for n in range(9):
         server.send(ALICE, f"prefs alice guess{n}")
     for n in range(3):
         proven(server, "multiple", "\n".join(f"message alice wrong{n}x{k} alice" for k in range(9)))
     server.send(ALICE, "signup carol secret-word carol@players.example")
-    assert runs.threads
-    assert {name.rpartition("_")[0] for name in runs.threads} == {"pbmserv-hashing"}
+    assert runs
+    assert {name.rpartition("_")[0] for name in runs} == {"pbmserv-hashing"}
 
 
 @pytest.fixture

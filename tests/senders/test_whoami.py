@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from dns_zone import Zone
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
-from signing import publish, signed
-
-DOMAIN = "players.example"
+from signing import DOMAIN, publish, writes
 
 
 @pytest.fixture
@@ -23,45 +21,39 @@ def house(tmp_path: Path) -> Iterator[Indoors]:
         yield house
 
 
-def writes(house: Indoors, who: str, subject: str, *, sign: bool = True) -> Posted:
-    """Return the answer to a mail that is signed by its sender's domain."""
-    house.mails += 1
-    to = house.server.mail_domain.address
-    raw = (
-        f"From: {address_of(who)}\r\nTo: {to}\r\nSubject: {subject}\r\n"
-        f"Message-ID: <{house.mails}@{DOMAIN}>\r\nContent-Type: text/plain\r\n\r\n\r\n"
-    ).encode()
-    (letter,) = house.send_raw(address_of(who), signed(raw, DOMAIN) if sign else raw, to)
+def answer(house: Indoors, who: str, subject: str, *, sign: bool = True) -> Posted:
+    """Return the only answer to a mail."""
+    (letter,) = writes(house, who, subject, sign=sign)
     return letter
 
 
 def test_a_proven_sender_gets_the_players_of_the_address(house: Indoors) -> None:
-    text = writes(house, "alice", "whoami").one_line
+    text = answer(house, "alice", "whoami").one_line
     assert "so it proves who wrote it" in text
     assert "Players with the address of this mail: alice." in text
     assert "leave the password of these players out" in text
     assert "bob" not in text
-    text = writes(house, "lewis", "whoami").one_line
+    text = answer(house, "lewis", "whoami").one_line
     assert "No player has the address of this mail." in text
 
 
 def test_a_proven_sender_needs_no_password(house: Indoors) -> None:
     for subject in ("whoami alice", "whoami alice -"):
-        text = writes(house, "alice", subject).one_line
+        text = answer(house, "alice", subject).one_line
         assert "You speak as alice: the mail proves to come from an address of theirs." in text
-    assert writes(house, "alice", "whoami bob").kind == "refusal"
+    assert answer(house, "alice", "whoami bob").kind == "refusal"
 
 
 def test_without_proof_a_player_s_address_is_like_any_other(house: Indoors) -> None:
-    player = writes(house, "alice", "whoami", sign=False)
-    stranger = writes(house, "zelda", "whoami", sign=False)
+    player = answer(house, "alice", "whoami", sign=False)
+    stranger = answer(house, "zelda", "whoami", sign=False)
     for text, other in ((player.text, stranger.text), (player.html, stranger.html)):
         assert text.replace("alice@", "zelda@") == other.replace("alice@", "zelda@")
     assert player.subject == stranger.subject
 
 
 def test_an_answer_to_somebody_else_names_no_players_of_the_sender(house: Indoors) -> None:
-    letter = writes(house, "bob", f"whoami alice {PASSWORD}")
+    letter = answer(house, "bob", f"whoami alice {PASSWORD}")
     assert letter.recipient == address_of("alice")
     assert "Players with the address" not in letter.one_line
 

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from indoors import PASSWORD, address_of, indoors
 
 NINA, ALICE = "nina@elsewhere.example", address_of("alice")
-
-
-@pytest.fixture
-def house(tmp_path: Path):
-    with indoors(tmp_path) as house:
-        house.sign_up("alice")
-        house.letters()
-        yield house
 
 
 def test_a_stranger_is_told_how_to_begin(house) -> None:

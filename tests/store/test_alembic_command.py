@@ -14,7 +14,7 @@ from sqlalchemy import insert
 from pbmserv.errors import ServerFault
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.tables import metadata
+from pbmserv.store.tables.columns import metadata
 
 pytestmark = pytest.mark.slow
 
@@ -50,14 +50,6 @@ def test_revisions_are_read_as_alembic_reads_them() -> None:
         assert read == schema.revisions()
         assert scripts.get_heads() == [schema.head()]
     assert {name for name in schema.revisions() if len(name) > 32} == set()  # the column's length
-
-
-def test_every_revision_says_how_to_go_back() -> None:
-    folder = schema.migrations_folder()
-    texts = {path: path.read_text("utf-8") for path in folder.glob("versions/*.py")}
-    lacking = [path.name for path, source in texts.items() if "\ndef downgrade()" not in source]
-    assert lacking == []
-    assert "def downgrade()" in (folder / "script.py.mako").read_text("utf-8")
 
 
 def test_it_goes_down_and_up_on_every_database_of_the_server(database: Database) -> None:

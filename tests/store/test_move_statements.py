@@ -26,7 +26,7 @@ from pbmserv.outbound.results import Sent
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery.letter_claims import Claim
-from pbmserv.store.tables import metadata
+from pbmserv.store.tables.columns import metadata
 
 
 @pytest.fixture
@@ -223,16 +223,3 @@ KEYS = {"boards": "id", "plies": "board_id", "seats": "board_id", "outbox": "sha
 )
 def test_a_statement_that_asks_two_nodes_is_detected(statement: str) -> None:
     assert reason_to_ask_others(statement, KEYS)
-
-
-@rows(
-    "statement",
-    [
-        "SELECT * FROM plies AS p JOIN seats ON seats.board_id = p.board_id WHERE p.board_id = 3",
-        "SELECT * FROM outbox WHERE (outbox.state = %(a)s) AND outbox.share = %(b)s::SMALLINT",
-        "INSERT INTO outbox (id, share) VALUES (nextval(%(a)s) * 16 + %(b)s, %(b)s)",
-        "SELECT * FROM players, addresses",
-    ],
-)
-def test_a_statement_that_asks_one_node_passes(statement: str) -> None:
-    assert reason_to_ask_others(statement, KEYS) == ""

@@ -10,15 +10,15 @@ from alembic import command
 from migrated import stores_of
 from sqlalchemy import Connection, MetaData, insert, select
 
-from pbmserv.store import shared_boxes
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.shared_boxes import SOLVED, WRONG
+from pbmserv.store.shared_boxes import daily_boxes, day_numbers, event_boxes, shared_boxes
+from pbmserv.store.shared_boxes.shared_boxes import SOLVED, WRONG
 
 pytestmark = pytest.mark.slow
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-TODAY = (NOW.date() - shared_boxes.EPOCH).days
+TODAY = (NOW.date() - day_numbers.EPOCH).days
 DAILY = {1: 1, 2: 2, 3: 3, 6: 4}
 """Players of boards with the box of the day."""
 RACES = (4, 5)
@@ -122,7 +122,7 @@ def test_an_upgrade_keeps_boxes_and_results(database: Database) -> None:
         _fill(connection)
     schema.upgrade(database, stores_of(database))
     with database.reading.connect() as connection:
-        box = shared_boxes.of_day(connection, "blackbox", TODAY)
+        box = daily_boxes.of_day(connection, "blackbox", TODAY)
         assert box is not None
         assert box.options == ("-race", "-id=1")
         rows = [shared_boxes.of_board(connection, number) for number in (1, 2, 3)]
@@ -131,16 +131,16 @@ def test_an_upgrade_keeps_boxes_and_results(database: Database) -> None:
             (WRONG, None),
             (None, None),
         ]
-        assert shared_boxes.boards_of_day(connection, "blackbox", TODAY) == {
+        assert daily_boxes.boards_of_day(connection, "blackbox", TODAY) == {
             True: 1,
             False: 2,  # the board that was declined never ends
             None: 1,
         }
-        assert shared_boxes.days_solved(connection, 1, "blackbox", TODAY) == [TODAY]
-        assert shared_boxes.days_solved(connection, 2, "blackbox", TODAY) == []
+        assert daily_boxes.days_solved(connection, 1, "blackbox", TODAY) == [TODAY]
+        assert daily_boxes.days_solved(connection, 2, "blackbox", TODAY) == []
         races = [
             (row.number, row.player_id, row.board_id, row.score)
-            for row in shared_boxes.results(connection, 1)
+            for row in event_boxes.results(connection, 1)
         ]
         tables = MetaData()
         tables.reflect(connection)

@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pbmserv.store import bots
-from pbmserv.store.accounts import blocks, erasing, lockouts, persons, players, preferences
+from pbmserv.store.accounts import absences as absence_rows
+from pbmserv.store.accounts import erasing, lockouts, persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import bounces
@@ -47,10 +48,10 @@ def test_an_absence_that_is_called_off_leaves_no_row(database: Database) -> None
         alice = players.create(connection, "alice", "argon", "alice@players.example", NOW)
         assert alice is not None
         for begins in (NOW - timedelta(days=2), NOW + timedelta(days=2)):
-            preferences.add_absence(connection, alice.id, begins, begins + timedelta(days=5))
-        for absence in preferences.absences_of(connection, alice.id):
-            preferences.end_absence(connection, absence, NOW)
-        (ended,) = preferences.absences_of(connection, alice.id)
+            absence_rows.add(connection, alice.id, begins, begins + timedelta(days=5))
+        for absence in absence_rows.of_player(connection, alice.id):
+            absence_rows.end(connection, absence, NOW)
+        (ended,) = absence_rows.of_player(connection, alice.id)
         assert (ended.begins, ended.ends) == (NOW - timedelta(days=2), NOW)
 
 
@@ -110,19 +111,3 @@ def test_a_wrong_password_after_a_lock_lets_nobody_forget_the_lock(database: Dat
         assert lockouts.prune(connection, NOW + 4 * hour) == 0
         assert guess(NOW + 5 * hour).level == 1
         assert lockouts.prune(connection, NOW + 25 * hour) == 1
-
-
-def test_blocks_of_a_merged_name_move_to_the_other_name(database: Database) -> None:
-    with database.writing.begin() as connection:
-        ids = []
-        for userid in ("alice", "alice2", "bob", "carol"):
-            player = players.create(connection, userid, "argon", f"{userid}@players.example", NOW)
-            assert player is not None
-            ids.append(player.id)
-        alice, alice2, bob, carol = ids
-        for blocker, blocked in ((alice2, bob), (carol, alice2), (alice, alice2), (alice2, alice)):
-            blocks.block(connection, blocker, blocked, [f"mark of {blocked}"])
-        blocks.move(connection, alice2, alice)
-        assert sorted(blocks.by_name(connection, ids)) == [(alice, bob), (carol, alice)]
-        by_mailbox = [(alice, f"mark of {bob}"), (carol, f"mark of {alice2}")]
-        assert sorted(blocks.by_mailbox(connection, ids)) == by_mailbox

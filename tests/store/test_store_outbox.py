@@ -25,13 +25,12 @@ from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.results import Failed, Later, Sent, Untried
 from pbmserv.outbound.sender import BATCH
 from pbmserv.stages.current_work import CurrentWork
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer, open_writer
 from pbmserv.store.delivery import bounces, outbox, unsent_letters
 from pbmserv.store.delivery.letter_claims import (
-    MOST_EFFORT,
     Claim,
     ClaimedLetter,
     claim,
@@ -186,22 +185,6 @@ def test_an_opponent_gets_the_letter_about_a_move_just_before_its_player_gets_th
         post.add([answer, letter_to(opponent)], clock)
         clock.move(seconds=1)
     assert claimed(post) == [2, 1, 4, 3]
-
-
-def test_the_share_of_a_reader_is_one_batch_of_plain_letters(
-    post: Post, clock: MovableClock
-) -> None:
-    post.add([letter_to("alice")] * BATCH, clock)
-    assert len(post.queue.take(BATCH)) == BATCH
-
-
-def test_a_letter_with_stored_octets_has_little_effort(post: Post, clock: MovableClock) -> None:
-    post.add([letter_to("alice", "export")], clock)
-    assert [row.effort for row in post.queue.take(9)] == [MOST_EFFORT]
-    packed = {post.number(1): pack(b"made")}
-    post.writer.submit(lambda c: keep_bytes(c, packed, clock.now())).result(PATIENCE_S)
-    clock.move(seconds=LEASE.total_seconds())
-    assert [row.effort for row in post.queue.take(9)] == [1]
 
 
 def test_a_letter_that_was_tried_may_have_been_read(post: Post, clock: MovableClock) -> None:

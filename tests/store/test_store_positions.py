@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from running import Running, start
+from running import Running
 from seating import HIDINGS, Table, seat_pairs
 from sqlalchemy import Connection
 
@@ -21,7 +20,7 @@ from pbmserv.service.boards.plies import refuse_large_state
 from pbmserv.service.handlers import HANDLERS
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.boards.moves import LEAST_OCTETS, Positions
+from pbmserv.store.boards.positions import Positions
 
 
 def row(connection: Connection, board: int) -> BoardRow:
@@ -41,22 +40,6 @@ def play(server: Running, table: Table, *turns: tuple[int, str]) -> None:
         player = table.players[seat]
         words = f"blackbox move {table.board} {player.userid} secret {text}"
         assert server.send(player.address, words).startswith("250")
-
-
-@pytest.mark.sqlite_alone
-def test_cached_positions_equal_replayed_ones(server: Running) -> None:
-    table = seat_pairs(server.server, 1)[0]
-    play(server, table, (0, HIDINGS[0]), (1, HIDINGS[1]), (0, "a"), (1, "5"), (0, "+b2"), (0, "g"))
-    with server.server.database.reading.connect() as connection:
-        board = row(connection, table.board)
-        assert board.plies == 6
-        remembered = server.server.positions.newest(connection, board)
-        replayed = Positions(server.server.registry).newest(connection, board)
-        assert shown(remembered) == shown(replayed)
-        for number in range(7):
-            assert shown(remembered.at(number)) == shown(replayed.at(number))
-        # With nothing new in the record it is not even replayed.
-        assert server.server.positions.newest(connection, board) is remembered
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
@@ -104,31 +87,6 @@ def test_an_uncommitted_position_is_invisible_to_others(server: Running) -> None
         assert shown(positions.newest(before, old)) == shown(
             Positions(server.server.registry).newest(before, old)
         )
-
-
-def test_old_boards_are_forgotten_when_memory_is_full(tmp_path: Path) -> None:
-    with start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path) as server:
-        tables = seat_pairs(server.server, 5)
-        for table in tables:
-            play(server, table, (0, HIDINGS[0]), (1, HIDINGS[1]))
-        positions = Positions(server.server.registry, most=9 * LEAST_OCTETS)  # three boards
-        with server.server.database.reading.connect() as connection:
-            for table in tables:
-                position = positions.newest(connection, row(connection, table.board))
-                positions.remember({table.board: position})
-                positions.remember({table.board: position})  # twice counts once
-                positions.remember({table.board: position.at(1)})  # an older one replaces nothing
-            assert list(positions._kept) == [table.board for table in tables[2:]]
-            assert positions._octets == 9 * LEAST_OCTETS
-            # Looking at one keeps it longer than those that nobody looks at.
-            positions.newest(connection, row(connection, tables[2].board))
-            first = positions.newest(connection, row(connection, tables[0].board))
-            positions.remember({tables[0].board: first})
-            assert list(positions._kept) == [tables[n].board for n in (4, 2, 0)]
-            # A board larger than the memory is replayed each time.
-            small = Positions(server.server.registry, most=LEAST_OCTETS)
-            small.remember({tables[0].board: first})
-            assert not small._kept
 
 
 class Hoard(Game[tuple[int, bytes]]):

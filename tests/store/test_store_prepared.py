@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -12,10 +12,10 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from pbmserv.store.core import database as database_module
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.prepared import Prepared, Savepoint
+from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.writer import open_writer
-from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import keys
+from pbmserv.store.tables.boards import boards
 
 NOW = datetime(2026, 3, 1, 12, 30, 0, 123, tzinfo=timezone(timedelta(hours=2)))
 PATIENCE_S = 60
@@ -44,16 +44,6 @@ SEEN = select(
 ).where(boards.c.status == "active", boards.c.plies >= bindparam("least"))
 
 
-def test_values_arrive_as_they_do_by_core(database: Database) -> None:
-    with database.writing.begin() as connection:
-        ADD.run(connection, BOARD)
-        connection.execute(insert(boards).values(BOARD))
-        rows = [tuple(row) for row in Prepared(SEEN).run(connection, {"least": 0})]
-        assert rows == [tuple(row) for row in connection.execute(SEEN, {"least": 0})]
-    assert rows[0] == rows[1]
-    assert rows[0] == (BOARD["options"], BOARD["seed"], True, None, NOW.astimezone(UTC), None)
-
-
 def test_errors_are_those_of_core_and_quote_no_values(database: Database) -> None:
     key = {"id": 1, "secret": b"do not tell", "created_at": NOW}
     add = Prepared(insert(keys), tuple(key))
@@ -74,19 +64,6 @@ def test_errors_while_rows_are_fetched_are_wrapped_too(tmp_path_sqlite: Database
         pytest.raises(OperationalError, match="overflow"),
     ):
         overflowing.run(connection)
-
-
-def test_a_savepoint_takes_back_what_came_after_it(database: Database) -> None:
-    point = Savepoint("here")
-    with database.writing.begin() as connection:
-        ADD.run(connection, {**BOARD, "plies": 1})
-        point.begin(connection)
-        ADD.run(connection, {**BOARD, "plies": 2})
-        point.undo(connection)
-        ADD.run(connection, {**BOARD, "plies": 3})
-        point.end(connection)
-    with database.reading.connect() as connection:
-        assert set(connection.execute(select(boards.c.plies)).scalars()) == {1, 3}
 
 
 def test_each_commit_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,25 +99,6 @@ def test_a_database_of_another_version_is_refused_with_advice_and_not_changed(
         schema.prepare(database)
 
 
-def test_a_newer_database_is_reported_without_a_traceback(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    database = Database(migrated(tmp_path / "pbmserv.sqlite3"))
-    with database.writing.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    database.close()
-    environment = {
-        "PBMSERV_DATA_DIR": str(tmp_path),
-        "PBMSERV_DATABASE": url,
-        "PBMSERV_SMTP": "127.0.0.1:0",
-        "PBMSERV_WEB": "",
-    }
-    served = fork_server.run(["serve"], {**os.environ, **environment}, timeout=PATIENCE_S)
-    assert served.returncode == 2  # systemd does not try again
-    assert "ready" not in served.stdout
-    assert served.stderr.startswith("pbmserv: the database is at revision 9999")
-    assert "Traceback" not in served.stderr
-
-
 def test_two_processes_can_start_on_one_empty_database(empty: Database, tmp_path: Path) -> None:
     settings = {"PBMSERV_DATA_DIR": str(tmp_path), "PBMSERV_DATABASE": empty.url}
 

@@ -19,11 +19,11 @@ from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.boards import boards
 from pbmserv.store.operators.people import shared_boards
-from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED
+from pbmserv.store.shared_boxes.shared_boxes import GIVEN_UP, SOLVED
 from pbmserv.store.tables.accounts import addresses
 from pbmserv.store.tables.boards import boards as board_table
-from pbmserv.store.tables.boards import scores
-from pbmserv.store.tables.boards import shared_boards as board_rows
+from pbmserv.store.tables.boxes import shared_boards as board_rows
+from pbmserv.store.tables.ratings import scores
 
 pytestmark = pytest.mark.slow
 

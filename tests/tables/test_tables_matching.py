@@ -12,8 +12,7 @@ from sqlalchemy import func, select
 from pbmserv.commands.table.playing import Message
 from pbmserv.commands.table.starting import Accept, Challenge, Rematch, Seek
 from pbmserv.service.boards.proposals import OPEN_CHALLENGES, TOWARDS_ONE
-from pbmserv.store.tables import boards
-from pbmserv.store.tables.boards import seats, seeks
+from pbmserv.store.tables.boards import boards, seats, seeks
 
 
 def seek(*options: str, off: bool = False) -> Seek:

@@ -26,11 +26,12 @@ from pbmserv.store.boards import boards, histories
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer, open_writer
-from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables.accounts import players as players_table
-from pbmserv.store.tables.boards import player_boards, rating_changes
-from pbmserv.store.tables.boards import ratings as ratings_table
+from pbmserv.store.tables.boards import boards as boards_table
+from pbmserv.store.tables.boards import player_boards
 from pbmserv.store.tables.boards import seats as seats_table
+from pbmserv.store.tables.ratings import rating_changes
+from pbmserv.store.tables.ratings import ratings as ratings_table
 
 pytestmark = [pytest.mark.slow, pytest.mark.both_databases]
 

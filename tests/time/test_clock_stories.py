@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from pbmserv.engine.clocks import EVENT_CLOCK
 from pbmserv.store.boards import boards
-from pbmserv.store.tables import boards as boards_table
+from pbmserv.store.tables.boards import boards as boards_table
 
 pytestmark = pytest.mark.slow
 

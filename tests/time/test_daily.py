@@ -17,7 +17,7 @@ from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import Grade, Options
 from pbmserv.service.solo.daily_box import day_of
 from pbmserv.store.boards import boards
-from pbmserv.store.shared_boxes import number_of
+from pbmserv.store.shared_boxes.day_numbers import number_of
 
 pytestmark = pytest.mark.slow
 

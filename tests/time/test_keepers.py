@@ -21,8 +21,9 @@ from pbmserv.service.schedule import deadlines, scheduler
 from pbmserv.store import clocks
 from pbmserv.store.accounts import preferences
 from pbmserv.store.boards import boards
-from pbmserv.store.tables import boards as boards_table
-from pbmserv.store.tables.boards import heartbeats, outages, plies
+from pbmserv.store.tables.boards import boards as boards_table
+from pbmserv.store.tables.boards import plies
+from pbmserv.store.tables.downtime import heartbeats, outages
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ from running import MovableClock, Running
 from sqlalchemy import select
 from test_stories import begun, status
 
-from pbmserv.store.tables.boards import outages
+from pbmserv.store.tables.downtime import outages
 
 pytestmark = pytest.mark.slow
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from running import Correspondence, Letter
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from pbmserv.service.time.time_options import read_times
-from pbmserv.store.accounts import preferences
+from pbmserv.store.accounts import absences as absence_rows
 from pbmserv.store.boards import boards
-from pbmserv.store.tables.boards import heartbeats, outages
+from pbmserv.store.tables.downtime import heartbeats, outages
 
 pytestmark = pytest.mark.slow
 
@@ -41,6 +41,17 @@ def status(server: Correspondence, board: int = 1) -> str:
         row = boards.load(connection, board)
     assert row is not None
     return row.status
+
+
+def leave(server: Correspondence, begins: datetime, ends: datetime) -> None:
+    """What `away from` of alice writes."""
+
+    def write(connection: Connection) -> None:
+        row = boards.load(connection, 1)
+        assert row is not None
+        absence_rows.add(connection, row.sitters[0].player_id, begins, ends)
+
+    server.server.writer.submit(write).result()
 
 
 def test_a_player_who_does_not_move_is_reminded_and_loses_in_the_end(
@@ -179,6 +190,18 @@ def test_an_acceptance_starts_the_clock_of_a_player_who_must_hide(server: Corres
     assert len(letters) == 2
 
 
+def test_a_reminder_of_one_player_does_not_put_off_the_other(server: Correspondence) -> None:
+    _, theirs = challenge(server, "--nagtime=2 --forfeittime=10")
+    server.reply(theirs, "accept")  # both are to hide
+    server.letters()
+    now = server.server.clock.now()
+    leave(server, now, now + timedelta(days=1))
+    server.live(days=2)
+    assert server.letter("bob@players.example").subject.startswith("Reminder, your move")
+    server.live(days=1)
+    assert server.letter("alice@players.example").subject.startswith("Reminder, your move")
+
+
 def test_a_player_who_never_moved_cannot_lose(server: Correspondence) -> None:
     mallory = server.sign_up("mallory")
     alice = server.sign_up("alice")
@@ -203,13 +226,8 @@ def test_a_player_who_never_moved_cannot_lose(server: Correspondence) -> None:
 def test_while_away_and_after_it_nothing_is_lost(server: Correspondence) -> None:
     begun(server)
 
-    def leave(connection) -> None:  # what `away from` writes
-        begins = server.server.clock.now() + timedelta(days=5)
-        row = boards.load(connection, 1)
-        alice = row.sitters[0].player_id
-        preferences.add_absence(connection, alice, begins, begins.replace(month=4))
-
-    server.server.writer.submit(leave).result()
+    begins = server.server.clock.now() + timedelta(days=5)
+    leave(server, begins, begins.replace(month=4))
     server.live(days=5)
     for days in (10, 10, 11):
         server.live(days=days)
@@ -272,6 +290,8 @@ def test_no_total_time_is_no_bank() -> None:
         ("--forfeittime=7", 2, 7),
         ("--forfeittime=8", 7, 8),
         ("--forfeittime=0", 7, 0),
+        ("--time=5d", 1, 0),
+        ("--time=14d+1d", 7, 0),
     ],
 )
 def test_a_short_time_alone_brings_the_reminder_nearer(words: str, nag: int, forfeit: int) -> None:

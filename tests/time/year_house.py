@@ -22,7 +22,7 @@ from pbmserv.engine.clocks import Terms
 from pbmserv.engine.types import Seat
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.boards import plies
+from pbmserv.service.boards import acceptance, plies
 from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext
@@ -32,14 +32,15 @@ from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.service.time import timekeeping
 from pbmserv.service.time.localtime import next_local
 from pbmserv.store import clocks
+from pbmserv.store.accounts import absences as absence_rows
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
-from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables.accounts import players as players_table
-from pbmserv.store.tables.boards import heartbeats
+from pbmserv.store.tables.boards import boards as boards_table
+from pbmserv.store.tables.downtime import heartbeats
 from pbmserv.store.tables.mail import outbox as outbox_table
 
 T = TypeVar("T")
@@ -155,7 +156,7 @@ class ServiceHouse:
 
     def accept(self, board: int, seat: int) -> None:
         def job(context: CommandContext, row: BoardRow, sitter: Sitter) -> None:
-            undecided = plies.join(context, row, sitter)
+            undecided = acceptance.join(context, row, sitter)
             timekeeping.set_after_acceptance(context, row, undecided)
 
         self._at_board(board, seat, job)
@@ -175,14 +176,14 @@ class ServiceHouse:
 
     def leave(self, human: Human, ends: datetime) -> None:
         number, now = self.ids[human.number], self.clock.now()
-        self._do(lambda c: preferences.add_absence(c, number, now, ends))
+        self._do(lambda c: absence_rows.add(c, number, now, ends))
 
     def back(self, human: Human) -> None:
         number, now = self.ids[human.number], self.clock.now()
 
         def job(connection: Connection) -> None:
-            absence = preferences.absences_of(connection, number)[-1]
-            preferences.end_absence(connection, absence, now)
+            absence = absence_rows.of_player(connection, number)[-1]
+            absence_rows.end(connection, absence, now)
             clocks.look_again(connection, number, now)
 
         self._do(job)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
-from examples import DEEP, examples
+from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
@@ -73,28 +72,6 @@ def test_his_ids_give_his_boxes_and_his_rays(vector: dict[str, Any]) -> None:
     assert pairs(game) == vector["balls"]
     board = geometry(game.width, game.height)
     assert his_results(board, atoms_of(game)) == vector["r"]
-
-
-@rows("vector", IDS, ids=lambda vector: vector["id"])
-def test_his_boxes_give_his_ids(vector: dict[str, Any]) -> None:
-    game = read_id(vector["id"])
-    cells = [row * game.width + column for column, row in vector["balls"]]
-    game_id = descriptive_id(game, cells)
-    assert game_id == game.text == described(game) == vector["id"]
-
-
-def test_ids_go_there_and_back() -> None:
-    random = Random("ten thousand")
-    for _ in range(10_000 if DEEP else 500):
-        width, height = random.randint(2, 26), random.randint(2, 26)
-        count = random.randint(1, min(12, width * height))
-        cells = random.sample(range(width * height), count)
-        least, most = random.randint(0, count), random.randint(count, width * height)
-        least = min(least, width * height - 1)
-        text = descriptive_id(Parameters(width, height, least, most), cells)
-        game = read_id(text)
-        assert game == GameId(width, height, least, most, tuple(cells))
-        assert game.text == text
 
 
 @examples(6)

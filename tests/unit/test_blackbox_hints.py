@@ -122,6 +122,20 @@ def test_a_hint_is_true_of_every_layout_that_fits(
         assert len(set(map(tuple, layouts.values()))) == 1
 
 
+def test_a_cell_that_wrong_guesses_leave_is_named_without_ports() -> None:
+    """No ray was fired, so no mark shows the cell."""
+    options = GAME.options(["-size=2x2", "-atoms=1", "-guesses=9"], 2)
+    state = GAME.setup(2, options, Rng(b"hint", 0))
+    turns = ("A1", "A1", "+B1,?", "A", "/B1,+A2,?", "B", "/A2,+B2,?", "1", "/B2")
+    for n, text in enumerate(turns):
+        seat = Seat(n % 2)
+        state = GAME.apply(
+            state, seat, GAME.parse(GAME.view(state, seat), text), Rng(b"hint", n)
+        ).state
+    advice = make_hint(GAME.view(state, ME))
+    assert (advice.kind, advice.cells, advice.ports) == ("cell", ("A1",), ())
+
+
 @pytest.mark.slow
 @examples(5)
 @given(st.sampled_from(BOARDS), st.integers(0, 10**6), st.integers(0, 6))

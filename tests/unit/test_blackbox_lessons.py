@@ -7,7 +7,7 @@ from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.rules import LESSONS
+from pbmserv.games.blackbox.lessons import LESSONS
 
 KINDS = {"contradicted", "distinguishing", "dead-zone"}
 

@@ -13,10 +13,10 @@ from pbmserv.engine.types import Outcome, Seat, Step
 from pbmserv.games.blackbox.facts import facts_of
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import read_id
+from pbmserv.games.blackbox.lessons import lessons_of
 from pbmserv.games.blackbox.options import ENDLESS
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin
 from pbmserv.games.blackbox.rays import trace_all
-from pbmserv.games.blackbox.rules import lessons
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 from pbmserv.views.texts import note_sentences, render_text
@@ -178,14 +178,14 @@ def test_an_opened_box_names_every_port_that_tells(ports: set[str], markers: set
     assert marked_by(over.view) == differing
     assert marked_by(solo().solve().view) == {}  # no marker was set
     ports_by_kind = {
-        note.kind: note.values.get("ports", ()) for note in lessons(over.state, Seat(0))
+        note.kind: note.values.get("ports", ()) for note in lessons_of(over.state, Seat(0))
     }
     assert set(ports_by_kind.get("contradicted", ())) == {
         port for port, mark in differing.items() if mark
     }
     telling = {port for port, mark in differing.items() if not mark}
     assert set(ports_by_kind.get("distinguishing", ())) == telling
-    sentences = " ".join(note_sentences(GAME, lessons(over.state, Seat(0)), ["you"], Seat(0)))
+    sentences = " ".join(note_sentences(GAME, lessons_of(over.state, Seat(0)), ["you"], Seat(0)))
     for port in telling:
         assert re.search(rf"\b{port}\b", sentences)
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.errors import MoveError, NotUnderstood, PlayerError
+from pbmserv.games.blackbox.contradictions import beam_shown, differing_ports
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, is_plain, read_id
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import ENDLESS
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
 from pbmserv.games.blackbox.rays import HIT, trace
-from pbmserv.games.blackbox.rules import beam_shown, differing_ports
 from pbmserv.games.blackbox.tatham_files import (
     MARK,
     MOST_CHECKS,

@@ -14,9 +14,9 @@ import pytest
 
 from pbmserv import __version__
 from pbmserv.cli import boards, inbox, outbox, users
-from pbmserv.cli.database import failing_politely
 from pbmserv.cli.exit_codes import exit_code_of
 from pbmserv.cli.main import run
+from pbmserv.cli.open_databases import failing_politely
 from pbmserv.cli.output import table
 from pbmserv.service.operators.kept_mails import KeptMail
 from pbmserv.store.tables.accounts import PlayerState

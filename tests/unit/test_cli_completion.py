@@ -6,8 +6,8 @@ from importlib.metadata import entry_points
 
 from rows import rows
 
-from pbmserv.cli.mail import subjects
 from pbmserv.cli.main import run
+from pbmserv.cli.subjects import subjects
 from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.engine.registry import GROUP
 from pbmserv.errors import Misread

@@ -2,65 +2,50 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 import threading
+from contextlib import closing
+from datetime import UTC, datetime
 from email import message_from_bytes
 from email.policy import default
 
 import pytest
-from aiosmtpd.smtp import SMTP
+from aiosmtpd.smtp import Envelope
+from migrated import migrated
+from processes import Sink
 
-from pbmserv.cli.mail import print_more
 from pbmserv.cli.main import run
+from pbmserv.cli.read import print_more
+from pbmserv.cli.settling import wait_until_settled
 from pbmserv.outbound.mailbox import Mailbox
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.store import clocks
+from pbmserv.store.core.database import Database, mail_url
+from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery.arrivals import NewArrival
 
 
-class SmtpHandler:
-    """An SMTP server on loopback that notes what came, and answers as it is told."""
+class Door(Sink):
+    """A mail server that keeps mails with their envelopes, and answers as it is told."""
 
     def __init__(self) -> None:
-        self.came: list[tuple[str, list[str], bytes]] = []
+        self.came: list[Envelope] = []
         self.answer = "250 noted"
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
-        self._thread.start()
-        opened = asyncio.run_coroutine_threadsafe(self._open(), self._loop)
-        self._server = opened.result()
-        self.port = self._server.sockets[0].getsockname()[1]
-
-    async def _open(self) -> asyncio.Server:
-        make = lambda: SMTP(self, hostname="door", loop=self._loop)  # noqa: E731 - a factory
-        return await self._loop.create_server(make, "127.0.0.1", 0)
+        super().__init__()
 
     async def handle_DATA(self, server, session, envelope):
-        self.came.append((envelope.mail_from, envelope.rcpt_tos, envelope.content))
+        self.came.append(envelope)
         return self.answer
 
     def message(self):
-        return message_from_bytes(self.came[-1][2].replace(b"\r\n", b"\n"), policy=default)
-
-    def close(self) -> None:
-        async def end() -> None:
-            self._server.close()
-            await self._server.wait_closed()
-            others = [t for t in asyncio.all_tasks() if t is not asyncio.current_task()]
-            for task in others:
-                task.cancel()
-            await asyncio.gather(*others, return_exceptions=True)
-
-        asyncio.run_coroutine_threadsafe(end(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        return message_from_bytes(self.came[-1].content.replace(b"\r\n", b"\n"), policy=default)
 
 
 @pytest.fixture
 def door(monkeypatch, tmp_path):
-    opened = SmtpHandler()
+    opened = Door()
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("PBMSERV_SMTP", f"127.0.0.1:{opened.port}")
     yield opened
@@ -89,8 +74,8 @@ def letters(monkeypatch, tmp_path):
 def test_a_mail_is_sent_and_the_servers_answer_printed(door, capsys) -> None:
     assert run(["send", "--from", "Bob <bob@localhost>", "-s", "signup bob pw", "hello", "x"]) == 0
     assert capsys.readouterr().out == "250 noted\n"
-    sender, recipients, _ = door.came[0]
-    assert (sender, recipients) == ("bob@localhost", ["pbmserv@localhost"])
+    (sent,) = door.came
+    assert (sent.mail_from, sent.rcpt_tos) == ("bob@localhost", ["pbmserv@localhost"])
     message = door.message()
     assert message["Subject"] == "signup bob pw"
     assert message["From"] == "bob@localhost"
@@ -217,7 +202,7 @@ def test_a_reply_answers_the_newest_letter(door, letters) -> None:
     )
     assert run(["send", "--from", "bob@localhost", "--reply", "g,+b2"]) == 0
     message = door.message()
-    assert door.came[0][1] == ["pbmserv+token@localhost"]
+    assert door.came[0].rcpt_tos == ["pbmserv+token@localhost"]
     assert message["To"] == "pbmserv+token@localhost"
     assert message["Subject"] == "Re: Blackbox 12: your turn"
     assert message["In-Reply-To"] == "<2@localhost>"
@@ -280,3 +265,25 @@ def test_following_prints_letters_as_they_come(letters, capsys, tmp_path) -> Non
     )
     out = capsys.readouterr().out
     assert out.index("first") < out.index("second")
+
+
+def test_earlier_mails_are_waited_for_and_not_later_ones(tmp_path) -> None:
+    url = migrated(tmp_path / "pbmserv.sqlite3")
+    with closing(Database(url)) as game, closing(Database(mail_url(url))) as mail:
+
+        def arrive() -> int:
+            new = NewArrival.without_mail("form", b"", "pages", datetime.now(UTC))
+            with mail.writing.begin() as connection:
+                return arrivals.add(connection, new)
+
+        earlier = [arrive()]
+        with game.writing.begin() as connection:
+            clocks.beat(connection, datetime.now(UTC))
+
+        def pause() -> None:
+            arrive()
+            with mail.writing.begin() as connection:
+                arrivals.remove(connection, [earlier.pop()])
+
+        wait_until_settled(mail, game, "bob@localhost", pause)
+        assert not earlier

@@ -50,30 +50,6 @@ def test_a_page_fits_a_mail(page):
     assert "\n\n\n" not in text
 
 
-@rows(
-    ("subject", "template"),
-    [
-        ("", "help/index.txt.j2"),
-        ("Tutorial", "help/tutorial.txt.j2"),
-        ("moves", "help/moves.txt.j2"),
-        ("MOVE", "help/command.txt.j2"),
-        ("mvoe", "help/command.txt.j2"),
-        ("change  password", "help/command.txt.j2"),
-        ("options", "help/command.txt.j2"),
-        ("blackbox", "games/blackbox/rules.txt.j2"),
-        ("rules", "games/blackbox/rules.txt.j2"),
-        ("solve", "help/command.txt.j2"),
-        ("plans", "help/command.txt.j2"),
-        ("Digest", "help/digest.txt.j2"),
-        ("time", "help/times.txt.j2"),
-        ("confirm", "help/command.txt.j2"),
-        ("xyzzy", "help/unknown.txt.j2"),
-    ],
-)
-def test_a_subject_leads_to_its_page(subject, template):
-    assert topic(subject, GAMES).template == template
-
-
 def test_commands_in_the_tutorial_are_understood():
     commands = re.findall(r"^ {5}((?:signup|list|blackbox) ?.*)$", page("tutorial"), re.MULTILINE)
     assert len(commands) >= 4

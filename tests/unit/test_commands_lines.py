@@ -32,7 +32,6 @@ from pbmserv.commands.table.playing import (
 )
 from pbmserv.commands.table.row_types import Arguments, Place
 from pbmserv.commands.table.starting import Accept, Challenge, Seek
-from pbmserv.errors import Misread, PlayerError
 
 GAMES = frozenset({"blackbox"})
 ALICE = Credentials("alice", Secret("secret"))
@@ -42,12 +41,6 @@ B = "blackbox"
 def meaning_of(subject, body="", games=GAMES):
     (line,) = read_new_mail(subject, body, games).lines
     return line.meaning
-
-
-def refusal(subject, games=GAMES):
-    meaning = meaning_of(subject, games=games)
-    assert isinstance(meaning, Misread), meaning
-    return meaning.refusal
 
 
 FORMS = [
@@ -140,92 +133,6 @@ def test_every_form_is_understood(subject, command):
 )
 def test_prefixes_of_mail_programs_are_dropped(front):
     assert meaning_of(front + "blackbox show 12") == Show(B, (BoardRef(12),))
-
-
-@rows(
-    ("subject", "code"),
-    [
-        ("Hello, is anybody there?", "not-a-command"),
-        ("blackbox frobnicate 12", "unknown-command"),
-        ("change address", "missing-userid"),
-        ("change address alice secret", "missing-address"),
-        ("change address alice secret nowhere", "bad-address"),
-        ("change everything", "unknown-change"),
-        ("chess move 12 alice secret e4", "unknown-game"),
-        ("blackbox solve alice secret", "missing-board"),
-        ("multiple", "no-commands"),
-        ("blackbox move 12 alice", "missing-password"),
-        ("blackbox move 12 alice secret", "missing-move"),
-        ("blackbox move 12 alice g,+b2", "no-password"),
-        ("blackbox queue 12 alice secret", "missing-plan"),
-        ("prefs alice secret text", "bad-setting"),
-        ("prefs alice secret" + " tz=UTC" * 21, "too-many-settings"),
-        ("away alice secret", "missing-date"),
-        ("away alice secret until doomsday", "bad-date"),
-        ("back alice secret now", "too-many-words"),
-        ("seek alice secret two", "bad-seats"),
-        ("seek alice secret -", "bad-option"),
-        ("blackbox ratings b!", "bad-userid"),
-        ("blackbox history " + " ".join(f"p{i}" for i in range(21)), "too-many-shown"),
-        ("blackbox move twelve alice secret g", "bad-board"),
-        ("signup -alice secret", "dash-userid"),
-        ("signup alice abc", "short-password"),
-        ("signup alice -", "dash-password"),
-        ("signup secret alice@example.org", "address-password"),
-        ("signup alice " + "x" * 201, "long-password"),
-        ("signup alice secret " + " ".join(f"a{i}@b.org" for i in range(6)), "too-many-addresses"),
-        ("change password alice secret", "missing-new-password"),
-        ("blackbox challenge", "missing-players"),
-        ("blackbox challenge alice", "one-player"),
-        ("blackbox challenge alice Alice", "repeated-userid"),
-        ("blackbox challenge " + " ".join(f"p{i}" for i in range(9)), "too-many-players"),
-        ("blackbox challenge alice bob --speed=3", "unknown-time"),
-        ("blackbox challenge alice bob --nagtime=soon", "bad-time"),
-        ("message alice secret", "missing-recipient"),
-        ("message alice secret " + " ".join(f"p{i}" for i in range(9)), "too-many-recipients"),
-        ("blackbox show", "missing-shown"),
-        ("blackbox show 12 alice secret", "boards-and-userids"),
-        ("blackbox show al!", "bad-shown"),
-        ("blackbox showas alice secret " + "1 2 " * 9 + "3 4 5", None),
-        ("blackbox move 12 alice secret " + "g," * 1000, "line-too-long"),
-    ],
-)
-def test_each_unreadable_line_has_a_refusal_of_its_own(subject, code):
-    meaning = meaning_of(subject)
-    if code is None:
-        assert not isinstance(meaning, PlayerError)
-    else:
-        assert isinstance(meaning, Misread)
-        assert meaning.refusal.code == code
-
-
-def test_a_challenge_that_names_no_game_means_the_first_of_several():
-    games = ("blackbox", "null")
-    assert meaning_of("challenge alice bob", games=games) == Challenge("blackbox", ("alice", "bob"))
-    assert meaning_of("null challenge alice bob", games=games) == Challenge(
-        "null", ("alice", "bob")
-    )
-    assert meaning_of("seek alice secret", games=games) == Seek("blackbox", ALICE)
-    assert meaning_of("null seek alice secret", games=games) == Seek("null", ALICE)
-
-
-@rows(
-    ("subject", "sample"),
-    [
-        ("blackbox move 17 alice", "blackbox move 17 USERID PASSWORD MOVE"),
-        ("blackbox move 17", "blackbox move 17 USERID PASSWORD MOVE"),
-        ("move x carol secret g", "blackbox move BOARD USERID PASSWORD MOVE"),
-        ("blackbox accept 17 carol my secret", "blackbox accept 17 USERID PASSWORD"),
-        ("blackbox move 17 carol g,+b2", "blackbox move 17 USERID PASSWORD MOVE"),
-        ("chess move 17 alice secret e4", "blackbox move 17 USERID PASSWORD MOVE"),
-        ("queue 17 carol g", "blackbox queue 17 USERID PASSWORD PLAN"),
-        ("away carol", "away USERID PASSWORD until DATE"),
-        ("signup carol abc", "signup USERID PASSWORD"),
-        ("change password carol older b", "change password USERID PASSWORD NEWPASSWORD"),
-    ],
-)
-def test_the_example_keeps_what_was_right(subject, sample):
-    assert refusal(subject).example == sample
 
 
 @rows(

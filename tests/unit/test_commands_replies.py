@@ -7,39 +7,12 @@ from rows import rows
 from pbmserv.commands.grammar.plain_words import says_yes
 from pbmserv.commands.grammar.readings import NotTried
 from pbmserv.commands.reading.board_lines import Answered, read_reply_to
-from pbmserv.commands.table.accounts import (
-    Away,
-    Back,
-    ChangePassword,
-    Delete,
-    Prefs,
-    SignOff,
-)
-from pbmserv.commands.table.command_types import Credentials, ReplyMove, Secret, TrayReply, Yes
-from pbmserv.commands.table.looking import (
-    Follow,
-    Games,
-    Help,
-    History,
-    Ratings,
-    ShowAs,
-)
-from pbmserv.commands.table.playing import (
-    Chat,
-    Check,
-    ConfirmMove,
-    MakeMove,
-    Preview,
-    Queue,
-    Resign,
-    Submit,
-    Undo,
-)
-from pbmserv.commands.table.starting import Accept, Seek
-from pbmserv.errors import Misread, PlayerError
+from pbmserv.commands.table.command_types import ReplyMove, TrayReply, Yes
+from pbmserv.commands.table.playing import Preview
+from pbmserv.commands.table.starting import Accept
+from pbmserv.errors import PlayerError
 
 GAMES = frozenset({"blackbox"})
-ALICE = Credentials("alice", Secret("secret"))
 
 
 def reply(body):
@@ -48,56 +21,6 @@ def reply(body):
 
 def meaning_of(body):
     return reply(body).lines[0].meaning
-
-
-@rows(
-    ("body", "command"),
-    [
-        ("", Yes(is_empty=True)),
-        ("prefs digest=off format = text", Prefs(None, (("digest", "off"), ("format", "text")))),
-        ("away until 24 Dec", Away(None, "24 Dec")),
-        ("away alice secret until friday", Away(ALICE, "friday")),
-        ("back alice secret", Back(ALICE)),
-        ("signoff", SignOff(None)),
-        ("delete", Delete(None)),
-        ("delete alice secret", Delete(ALICE)),
-        ("queue g if #: c, +b2; d else j#7", Queue(None, None, None, "g if #: c, +b2; d else j#7")),
-        ("queue 12 alice secret g", Queue(None, 12, ALICE, "g")),
-        ("submit g, +b2", Submit(None, None, None, "g,+b2")),
-        ("submit g#7", Submit(None, None, None, "g", 7)),
-        ("confirm 12 alice secret", ConfirmMove(None, 12, ALICE)),
-        ("blackbox undo", Undo("blackbox", None, None)),
-        ("blackbox check 12 alice secret", Check("blackbox", 12, ALICE)),
-        ("preview g, +b2", Preview(None, None, "g,+b2")),
-        ("preview 12 g", Preview(None, 12, "g")),
-        ("history", History(None)),
-        ("history bob", History(None, ("bob",))),
-        ("ratings", Ratings(None)),
-        ("blackbox ratings", Ratings("blackbox")),
-        ("ratings alice, bob", Ratings(None, ("alice", "bob"))),
-        ("seek 2 -size=8x8", Seek("blackbox", None, 2, ("-size=8x8",))),
-        ("blackbox seek off", Seek("blackbox", None, off=True)),
-        ("seek alice secret 2", Seek("blackbox", ALICE, 2)),
-        ("subscribe", Follow(None, None, "all")),
-        ("notify 13", Follow(13, None, "end")),
-        ("blackbox chat", Chat(None, None, None)),
-        ("move alice 12 secret g", MakeMove(None, 12, ALICE, "g")),
-        ("showas active", ShowAs(None, None, (), "active")),
-        ("games all", Games(None, (), "all")),
-        ("help", Help()),
-        ("help moves", Help(("moves",))),
-        ("password newsecret", ChangePassword(None, Secret("newsecret"))),
-        ("Password: 'new secret'", ChangePassword(None, Secret("new secret"))),
-        ("resign 12 alice secret", Resign(None, 12, ALICE)),
-        ("chat 12 alice secret", Chat(None, 12, ALICE)),
-        (
-            "change password alice secret newer",
-            ChangePassword(ALICE, Secret("newer")),
-        ),
-    ],
-)
-def test_a_command_opens_the_reply(body, command):
-    assert meaning_of(body) == command
 
 
 @rows(
@@ -125,42 +48,8 @@ def test_everything_else_may_be_a_move(body, line):
     assert meaning_of(body) == ReplyMove((line,), ("",))
 
 
-def test_the_words_below_each_line_are_for_the_opponent():
-    reading = reply("Hi Bob!\n\ng,+b2\nYour turn.\n> old text\n-- \nAlice")
-    assert reading.lines[0].meaning == ReplyMove(
-        ("Hi Bob!", "g,+b2", "Your turn."), ("g,+b2\nYour turn.", "Your turn.", ""), (1,)
-    )
-
-
-def test_chat_may_begin_on_its_own_line():
-    reading = reply("chat hello there\nhow are you?\n-- \nAlice")
-    assert reading.lines[0].meaning == Chat(None, None, None)
-    assert reading.words == "hello there\nhow are you?"
-
-
-@rows(
-    ("body", "code"),
-    [
-        ("resign me not", "stands-alone"),
-        ("queue", "missing-plan"),
-        ("submit", "missing-move"),
-        ("prefs nonsense", "bad-setting"),
-        ("away", "missing-date"),
-        ("away until doomsday", "bad-date"),
-        ("seek nobody", "bad-seats"),
-        ("password", "missing-new-password"),
-        ("password correct horse battery", "too-many-words"),
-        ("password abc", "short-password"),
-        ("my new password is hunter2", "reply-password"),
-        ("signup alice", "missing-password"),
-        ("blackbox frobnicate", "unknown-command"),
-        ("list chess", "unknown-game"),
-    ],
-)
-def test_a_reply_that_cannot_be_understood_is_refused(body, code):
-    meaning = meaning_of(body)
-    assert isinstance(meaning, Misread)
-    assert meaning.refusal.code == code
+def test_a_look_at_any_board_may_name_it():
+    assert meaning_of("preview 12 g") == Preview(None, 12, "g")
 
 
 # The one mail a day is answered with a line for each board.

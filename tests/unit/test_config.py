@@ -131,13 +131,6 @@ def test_any_text_is_a_place_that_reads_back_or_a_value_error(text: str) -> None
     assert Listen.parse(str(listen)) == listen
 
 
-def test_only_lmtp_takes_a_socket_path() -> None:
-    assert from_env(lmtp="/run/pbmserv.sock").settings.lmtp == Listen.parse("/run/pbmserv.sock")
-    assert "only LMTP takes a path" in refusal_of(smtp="/run/pbmserv.sock")
-    assert "at most 103 bytes" in refusal_of(lmtp="/" + "x" * 103)
-    assert "a socket's full path alone" in refusal_of(lmtp="unix:/run/pbmserv.sock")
-
-
 @rows(
     ("address", "read"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rows import rows
 
-from pbmserv.stages.descriptors import share_out, wanted
+from pbmserv.stages.descriptors import needed_descriptors, share_out
 
 
 @rows(("mail_ports", "web_ports"), [(1, 1), (2, 1), (2, 0), (3, 0)])
@@ -18,6 +18,6 @@ def test_too_few_are_shared_and_told(limit: int) -> None:
     divided = share_out(limit, 200, 2, 1)
     assert 10 <= divided.sessions < 200
     assert 10 <= divided.web < 200
-    assert wanted(divided.sessions, 2, 0) + divided.web + divided.web_own <= limit
+    assert needed_descriptors(divided.sessions, 2, 0) + divided.web + divided.web_own <= limit
     assert f"may open {limit} files" in divided.warning
     assert divided.warning.count(".") == 0

@@ -13,7 +13,7 @@ from pbmserv.service.ladder.ranks import (
     most_incoming,
     order_before,
 )
-from pbmserv.store.ladders import Movement
+from pbmserv.store.ladders.ladder_places import Movement
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

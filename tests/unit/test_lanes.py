@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.job_result import NOTHING, Job, Receipt
 from pbmserv.stages import lanes as module
-from pbmserv.stages.lanes import HEAVY_S, Lanes, blamed
+from pbmserv.stages.current_work import blamed
+from pbmserv.stages.lanes import HEAVY_S, Lanes
 from pbmserv.stages.tasks import Task
 from pbmserv.store.delivery.arrivals import Arrival
 
@@ -106,6 +107,16 @@ def test_each_mail_has_its_turn_once_and_in_the_order_of_its_lane(
     for name in NAMES:
         ids = [mail.arrival.id for mail in done if mail.arrival.lane == name]
         assert ids == sorted(ids)
+
+
+def test_a_mail_that_begins_again_stays_the_first_of_its_lane() -> None:
+    lanes = Lanes()
+    for number in (1, 2):
+        lanes.add(task(number))
+    first = begin(lanes)
+    assert first is not None
+    lanes.put_back(first)
+    assert begin(lanes) is first
 
 
 def test_an_overloaded_play_lets_no_mail_wait_for_all_later_ones() -> None:

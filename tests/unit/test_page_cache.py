@@ -48,30 +48,6 @@ def test_a_reader_who_leaves_does_not_end_the_rendering_for_others() -> None:
     run(story)
 
 
-def test_a_page_is_rendered_again_only_with_another_stamp() -> None:
-    async def story() -> None:
-        cache, renderings = PageCache(most=2), Renderings()
-        renderings.may_end.set()
-        counts = []
-        for stamp in (1, 1, 2, 2, 1):
-            await cache.get("page", stamp, renderings.make)
-            counts.append(renderings.count)
-        assert counts == [1, 1, 2, 2, 3]
-
-    run(story)
-
-
-def test_a_missing_page_is_not_kept() -> None:
-    async def story() -> None:
-        cache, renderings = PageCache(most=2), Renderings(page=None)
-        renderings.may_end.set()
-        assert await cache.get("page", 1, renderings.make) is None
-        assert await cache.get("page", 1, renderings.make) is None
-        assert renderings.count == 2
-
-    run(story)
-
-
 @pytest.mark.parametrize(("most", "octets"), [(2, 1_000), (100, 9)])
 def test_the_least_recently_read_page_is_dropped(
     monkeypatch: pytest.MonkeyPatch, most: int, octets: int
@@ -86,5 +62,23 @@ def test_the_least_recently_read_page_is_dropped(
             await cache.get(key, 1, renderings.make)
             counts.append(renderings.count)
         assert counts == [1, 2, 2, 3, 3, 4]
+
+    run(story)
+
+
+def test_a_page_that_was_rendered_again_takes_the_room_of_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(page_cache, "MOST_OCTETS", 9)
+
+    async def story() -> None:
+        cache, renderings = PageCache(most=100), Renderings(b"four")
+        renderings.may_end.set()
+        for stamp in range(5):
+            await cache.get("first", stamp, renderings.make)
+        await cache.get("second", 1, renderings.make)
+        count = renderings.count
+        await cache.get("first", 4, renderings.make)
+        assert renderings.count == count
 
     run(story)

@@ -56,15 +56,6 @@ PARTS = {
     "empty": "Content-Type: text/plain\n\n\n",
     "html": "Content-Type: text/html\n\n<blockquote>Will you play?</blockquote>\n",
     "signature": "Content-Type: application/pgp-signature; name=signature.asc\n\nx\n",
-    "picture": "Content-Type: image/png; name=no.png\nContent-Disposition: inline\n\nx\n",
-    "calendar": "Content-Type: text/calendar; method=REPLY\n\nBEGIN:VCALENDAR\n",
-    "tnef": "Content-Type: application/ms-tnef; name=winmail.dat\n\nx\n",
-    "mail": "Content-Type: message/rfc822\n\nSubject: no\n\nno\n",
-    "file": "Content-Type: text/plain; name=no.txt\n\nno\n",
-    "drawn": 'Content-Type: text/html\n\n<img src="cid:x" alt="No thanks">\n',
-    "signed": 'Content-Type: text/html\n\n<div class="gmail_signature">No thanks</div>\n',
-    "hidden": 'Content-Type: text/html\n\n<p style="display:none">No thanks</p>\n',
-    "lined": 'Content-Type: text/html\n\n<p style="border-left: solid 1px">No thanks</p>\n',
 }
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import base64
 
-import pytest
 from rows import rows
 
-from pbmserv.errors import MailError
 from pbmserv.inbound.html import read_html
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import read_new_text
@@ -44,25 +42,6 @@ FILE = "Content-Type: text/plain\r\nContent-Disposition: attachment\r\n\r\nresig
 NAMED = 'Content-Type: text/plain\r\nContent-Disposition: inline; filename="a"\r\n\r\nresign'
 FORWARD = "Content-Type: message/rfc822\r\n\r\nSubject: x\r\n\r\nresign"
 SIGNATURE = "Content-Type: application/pgp-signature\r\n\r\n-----BEGIN PGP SIGNATURE-----"
-
-
-@rows(
-    ("head", "code"),
-    [
-        ("Subject: x\r\n", "no-from"),
-        ("From:\r\n", "no-from"),
-        (FROM + FROM, "several-from"),
-        (FROM + "from : a@example.org\r\n", "several-from"),
-        ("From: a@example.org, b@example.org\r\n", "several-from"),
-        ("From: Alice\r\n", "bad-from"),
-        ('From: "a b"@example.org\r\n', "bad-from"),
-        (FROM + "nonsense\r\n", "bad-header"),
-        (FROM + "A: " + "x" * 66_000 + "\r\n", "headers-too-long"),
-    ],
-)
-def test_mails_that_name_no_one_sender_are_refused(head, code):
-    with pytest.raises(MailError, match=f"^{code}$"):
-        read(f"{head}\r\ng")
 
 
 @rows("value", ["", "x@y", "<a b@c>", "<a>\r\n <b>", "<>", "<" + "x" * 999 + ">"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-from mail_quotes import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS, SENT_FROM
+from mail_quotes import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS
 from rows import rows
 
 from pbmserv.inbound.quotes.line_signs import MARKER, unadorned
@@ -48,21 +48,6 @@ def test_each_client_s_reply_leaves_the_move(text):
     assert read_new_text(text).text == "g,+b2"
 
 
-@rows("line", ATTRIBUTIONS.values(), ids=ATTRIBUTIONS)
-def test_an_attribution_in_any_language_ends_the_new_text(line):
-    marked = f"g,+b2\n\n{line}\n> resign\n"
-    unmarked = f"g,+b2\n\n{line}\n\nresign\n"
-    below = f"{line}\n> 12\n> 13\n\ng,+b2\n"
-    unmarked_below = f"{line}\nresign\n"
-    assert (
-        read_new_text(marked).text
-        == read_new_text(unmarked).text
-        == read_new_text(below).text
-        == "g,+b2"
-    )
-    assert read_new_text(unmarked_below).text == ""
-
-
 @rows("block", HEADER_BLOCKS.values(), ids=HEADER_BLOCKS)
 def test_a_header_block_in_any_language_ends_the_new_text(block):
     assert read_new_text(f"g,+b2\n\n{block}\n\nresign\n").text == "g,+b2"
@@ -74,11 +59,6 @@ def test_a_header_block_in_any_language_ends_the_new_text(block):
 @rows("line", ORIGINALS)
 def test_the_original_message_line_ends_the_new_text(line):
     assert read_new_text(f"g,+b2\n\n{line}\nresign\n").text == "g,+b2"
-
-
-@rows("line", SENT_FROM.values(), ids=SENT_FROM)
-def test_lines_that_telephones_add_are_left_out(line):
-    assert read_new_text(f"g,+b2\n\nGood luck!\n\n{line}\n").text == "g,+b2\n\nGood luck!"
 
 
 def test_a_quote_on_the_attribution_s_own_line_is_left_out():

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
@@ -37,25 +38,6 @@ LETTER = OutgoingLetter(
     recipient="ada@player.example",
     raw=b"Subject: Board 12\r\n\r\n1 # . .   \r\n.dot\r\n.\r\n..\r\n",
 )
-# A key for these tests alone, for localhost, until the year 2125.
-CERTIFICATE = """\
------BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgBlCn6tkTJ34Au2Nf
-hQgKGO5QwgtcAwcRKl9m1VuniPmhRANCAAS1C8efozopyA+JWHB8n+yWmVvTl7id
-R8B7a/lPIb7Eo4GntqGoqs+xTsrTKeguXD7U516nF0XQLwNMSke89V5a
------END PRIVATE KEY-----
------BEGIN CERTIFICATE-----
-MIIBnDCCAUGgAwIBAgIUAzI9x+kHBFUyS5S4R6ZQGv5DWhYwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMDIzNTcwOVoYDzIxMjYxMDI3
-MjM1NzA5WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAAS1C8efozopyA+JWHB8n+yWmVvTl7idR8B7a/lPIb7Eo4GntqGoqs+x
-TsrTKeguXD7U516nF0XQLwNMSke89V5ao28wbTAdBgNVHQ4EFgQUCzXJrORPhHdI
-FY2VSDN95EJp4tMwHwYDVR0jBBgwFoAUCzXJrORPhHdIFY2VSDN95EJp4tMwDwYD
-VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
-zj0EAwIDSQAwRgIhAN0ZXcDaZgeEHbL9Qd9Iouvm8C98f8H1Q5eMyOB0ngkRAiEA
-rxYE3fDSfrv9cDADbWloLdBWsB7PQ8qBK6tlyVm/rK0=
------END CERTIFICATE-----
-"""
 
 
 @dataclass
@@ -220,13 +202,14 @@ Open = Callable[..., SmtpRelay]
 
 
 @pytest.fixture
-def tls(tmp_path: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+def tls() -> tuple[ssl.SSLContext, ssl.SSLContext]:
     """Contexts for the peer, and for a client that trusts it."""
-    file = tmp_path / "peer.pem"
-    file.write_text(CERTIFICATE)
+    authority = trustme.CA()
     server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    server.load_cert_chain(file)
-    return server, ssl.create_default_context(cafile=str(file))
+    authority.issue_cert("127.0.0.1", "localhost").configure_cert(server)
+    client = ssl.create_default_context()
+    authority.configure_trust(client)
+    return server, client
 
 
 @either_way

@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
+from migrated import BEGINNING
+from running import MovableClock
 
 from pbmserv.errors import (
     RelayBusy,
@@ -24,19 +26,8 @@ from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.sender import Sender
 from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
 
-NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 LEASE = timedelta(minutes=5)
 PATIENCE_S = 60
-
-
-class MovedClock:
-    """A clock that stands at noon until a test moves it."""
-
-    def __init__(self) -> None:
-        self.time = NOON
-
-    def now(self) -> datetime:
-        return self.time
 
 
 @dataclass
@@ -54,7 +45,7 @@ class Row:
 class MemoryOutbox:
     """The outbox as a list; tests can make it fail, and can wait for its changes."""
 
-    clock: MovedClock
+    clock: MovableClock
     rows: list[Row] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
     claims: list[int] = field(default_factory=list)
@@ -188,12 +179,12 @@ def letter(number: int) -> OutgoingLetter:
 
 
 @pytest.fixture
-def clock() -> MovedClock:
-    return MovedClock()
+def clock() -> MovableClock:
+    return MovableClock()
 
 
 @pytest.fixture
-def outbox(clock: MovedClock) -> MemoryOutbox:
+def outbox(clock: MovableClock) -> MemoryOutbox:
     return MemoryOutbox(clock)
 
 
@@ -206,7 +197,7 @@ Begin = Callable[..., Sender]
 
 
 @pytest.fixture
-def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock) -> Iterator[Begin]:
+def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock) -> Iterator[Begin]:
     """Return a function that starts senders; they stop after the test."""
     started: list[Sender] = []
 
@@ -243,7 +234,7 @@ def test_a_refusal_for_now_waits_and_one_for_good_fails(
     relay.errors = {0: RelayTemporary("451 greylisted"), 1: RelayPermanent("550 no such user")}
     begin()
     assert outbox.wait_until_settled() == [
-        Later(0, NOON + timedelta(minutes=1), "451 greylisted"),
+        Later(0, BEGINNING + timedelta(minutes=1), "451 greylisted"),
         Failed(1, "550 no such user"),
         Sent(2),
     ]
@@ -252,12 +243,12 @@ def test_a_refusal_for_now_waits_and_one_for_good_fails(
 def test_later_attempts_wait_longer_and_after_five_days_it_is_over(
     outbox: MemoryOutbox, relay: TestRelay, begin: Begin
 ) -> None:
-    outbox.add(1, Row(0, NOON, NOON, attempts=3))
-    outbox.add(1, Row(0, NOON - timedelta(days=5), NOON, attempts=33))
+    outbox.add(1, Row(0, BEGINNING, BEGINNING, attempts=3))
+    outbox.add(1, Row(0, BEGINNING - timedelta(days=5), BEGINNING, attempts=33))
     relay.always = RelayTemporary("452 full")
     begin()
     assert outbox.wait_until_settled() == [
-        Later(0, NOON + timedelta(hours=1), "452 full"),
+        Later(0, BEGINNING + timedelta(hours=1), "452 full"),
         Failed(1, "given up after 5 days: 452 full"),
     ]
 
@@ -281,12 +272,12 @@ def test_a_relay_that_is_down_is_left_alone_and_letters_are_not_charged(
     begin()
     results = outbox.wait_until_settled()
     assert [type(result) for result in results] == [Later] * FAILURES + [Untried] * (20 - FAILURES)
-    assert results[-1] == Untried(19, NOON + SHORTEST_PAUSE)
+    assert results[-1] == Untried(19, BEGINNING + SHORTEST_PAUSE)
     assert [row.attempts for row in outbox.rows] == [1] * FAILURES + [0] * (20 - FAILURES)
 
 
 def test_when_the_pause_is_over_one_letter_goes_first(
-    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock, begin: Begin
 ) -> None:
     outbox.add(20)
     relay.always = RelayDown("no connection")
@@ -295,14 +286,14 @@ def test_when_the_pause_is_over_one_letter_goes_first(
     outbox.wait_until_idle()
     outbox.claims.clear()
 
-    clock.time += SHORTEST_PAUSE
+    clock.moment += SHORTEST_PAUSE
     sender.wake()
     outbox.wait_for(lambda: outbox.rows[FAILURES].attempts == 1)
     outbox.wait_until_idle()
     assert outbox.claims == [1]
 
     relay.always = None
-    clock.time += 2 * SHORTEST_PAUSE
+    clock.moment += 2 * SHORTEST_PAUSE
     sender.wake()
     outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
     assert outbox.claims[:2] == [1, 1]
@@ -311,7 +302,7 @@ def test_when_the_pause_is_over_one_letter_goes_first(
 def test_a_letter_in_hand_whose_lease_has_ended_is_sent_once(
     outbox: MemoryOutbox,
     relay: TestRelay,
-    clock: MovedClock,
+    clock: MovableClock,
     begin: Begin,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -321,7 +312,7 @@ def test_a_letter_in_hand_whose_lease_has_ended_is_sent_once(
     def slow(_: OutgoingLetter) -> None:
         relay.before = lambda _: None
         with outbox.changed:
-            clock.time += LEASE
+            clock.moment += LEASE
         senders[0].wake()
         outbox.wait_for(lambda: len(outbox.claims) == 2)
 
@@ -377,7 +368,7 @@ def test_a_slow_domain_does_not_hold_up_the_letters_to_others(
 
 
 def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
-    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock, begin: Begin
 ) -> None:
     busy = RelayBusy("RCPT TO: 450 4.7.28 too many letters from you")
     relay.before = lambda letter: raise_if(letter.recipient.endswith("@x.example"), busy)
@@ -388,12 +379,12 @@ def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
     results = outbox.wait_until_settled()
     first = results[0]
     assert isinstance(first, Later)
-    assert first.at == clock.time + timedelta(minutes=1)
-    rest = clock.time + timedelta(minutes=1)
+    assert first.at == clock.moment + timedelta(minutes=1)
+    rest = clock.moment + timedelta(minutes=1)
     assert results[1:3] == [Untried(n, rest, "x.example wants fewer letters") for n in (1, 2)]
     assert results[3:] == [Sent(3), Sent(4)]
 
-    clock.time = rest
+    clock.moment = rest
     outbox.wait_until_idle_again(sender)
     again = outbox.rows[:3]
     # Of the results, not of the leases: the clock may move only when no letter is under way.
@@ -403,23 +394,23 @@ def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
     assert all(row.due is not None and row.due >= rest + timedelta(minutes=2) for row in again)
 
     relay.before = lambda _: None
-    clock.time = rest + timedelta(minutes=10)
+    clock.moment = rest + timedelta(minutes=10)
     sender.wake()
     outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
 
 
 def test_a_greylisted_recipient_does_not_hold_up_its_domain(
-    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock, begin: Begin
 ) -> None:
     relay.errors[0] = RelayDefers("RCPT TO: 451 4.7.1 greylisted")
     outbox.add(20)
     sender = begin()
     results = outbox.wait_until_settled()
-    assert results[0] == Later(0, NOON + timedelta(minutes=1), "RCPT TO: 451 4.7.1 greylisted")
+    assert results[0] == Later(0, BEGINNING + timedelta(minutes=1), "RCPT TO: 451 4.7.1 greylisted")
     assert results[1:] == [Sent(n) for n in range(1, 20)]
 
     relay.errors.clear()
-    clock.time += timedelta(minutes=1)
+    clock.moment += timedelta(minutes=1)
     sender.wake()
     outbox.wait_for(lambda: outbox.rows[0].result == Sent(0))
 

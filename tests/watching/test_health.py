@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from probing import health
+from probing import get, health
 from processes import wait_until
 from running import MovableClock, Running, start
 from smtp_client import SETTLES, Wire, mail
@@ -28,7 +28,7 @@ from pbmserv.service.limits.text_quota import MEASURE_EVERY
 from pbmserv.service.operators import health as looks
 from pbmserv.store.core import writer
 from pbmserv.store.operators import health as rows
-from pbmserv.store.tables import boards
+from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.mail import inbox, outbox
 
 ALICE = "alice@players.example"
@@ -193,6 +193,7 @@ def test_a_stuck_writer_is_failing_and_in_the_end_not_alive(
             status, report = health(watched.web_port)
             assert status == 503
             assert "nothing could be written" in report["checks"]["write"]["reason"]
+        assert 'check_ok{check="write"} 0.0' in get(watched.metrics_port, "/metrics")[1]
         assert health(watched.web_port, "/healthz/live")[0] == 200
         for pulse in watched.server.writer._pulses:
             pulse.longest_s = 0.0

@@ -23,7 +23,7 @@ from pbmserv.cli.main import run
 from pbmserv.clock import SystemClock
 from pbmserv.games.blackbox.bots.loops import equipment
 from pbmserv.store import clocks
-from pbmserv.store.tables.boards import heartbeats
+from pbmserv.store.tables.downtime import heartbeats
 
 ALICE = "alice@players.example"
 

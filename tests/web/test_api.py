@@ -9,10 +9,8 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
@@ -248,7 +246,16 @@ def test_the_way_in_is_a_page_for_people_and_links_for_programs(client: Client) 
     assert "Authorization: Bearer TOKEN" in page.body.decode()
     links = client.read("/")
     assert links["boards/{board}"] == "http://games.example/api/boards/{board}"
-    assert client.refused(406, "/", accept="image/png")
+    for accept, kind in {
+        "text/html, */*": "text/html; charset=utf-8",
+        "text/html;q=0, */*": "application/json",
+        "text/html;q=0.5, application/json": "application/json",
+        "*/*": "application/json",
+        "*/*, application/json;q=0": "text/html; charset=utf-8",
+    }.items():
+        assert client.ask("/", accept=accept).header("content-type") == kind, accept
+    for accept in ("image/png", "text/html;q=0"):
+        assert client.refused(406, "/", accept=accept)
     document = client.read("/openapi.json")
     assert document["openapi"] == "3.1.0"
     assert {f"/{name}" for name in links} - {"/openapi"} == set(document["paths"])
@@ -453,40 +460,6 @@ def test_the_example_bot_plays_a_whole_game(database_url: str, tmp_path: Path) -
         assert done.stdout.strip()
         with urlopen(f"{home}/api/boards/1") as answer:
             assert json.load(answer)["status"] == "finished"
-
-
-class Busy(BaseHTTPRequestHandler):
-    """Answers a seat of a game that is over, but only to the second request."""
-
-    refused: ClassVar[list[str]] = []
-
-    def do_GET(self) -> None:
-        is_first = not self.refused
-        self.refused.append(self.path)
-        seat = {"status": "finished", "events": ["It is over."], "scores": [], "text": ""}
-        body = json.dumps({"detail": "Wait."} if is_first else seat).encode()
-        self.send_response(429 if is_first else 200)
-        self.send_header("Retry-After", "0")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: Any) -> None:
-        """Keep the output of the tests clean."""
-
-
-@pytest.mark.slow
-def test_the_example_bot_waits_when_it_has_asked_too_often() -> None:
-    with HTTPServer(("127.0.0.1", 0), Busy) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        command = [sys.executable, str(BOT), f"http://127.0.0.1:{server.server_port}", "token"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        server.shutdown()
-        thread.join()
-    assert done.returncode == 0, done.stderr
-    assert "It is over." in done.stdout
-    assert Busy.refused == ["/api/seat"] * 2
 
 
 def test_a_far_label_is_refused_with_both_readings(client: Client) -> None:

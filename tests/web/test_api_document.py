@@ -45,23 +45,6 @@ def test_titles_of_schemas_and_names_of_operations_are_unique(document: Mapping[
     assert {title for title in titles if not title.isidentifier()} == set()
 
 
-def test_properties_have_the_words_of_their_docstrings(document: Mapping[str, Any]) -> None:
-    schemas = document["components"]["schemas"]
-    words = {
-        name: {key: value.get("description", "") for key, value in schema["properties"].items()}
-        for name, schema in schemas.items()
-    }
-    for inherited, own in (("EventLine", "EventPage"), ("Shown", "Board")):
-        for key, description in words.get(inherited, {}).items():
-            assert words[own][key] == description
-    assert words["EventPage"]["entered"] == "players, or teams."
-    assert words["EventPage"]["starts"] == words["EventPage"]["ends"] != ""
-    assert words["EventPage"]["own"] == "a player holds it."
-    assert words["EventPage"]["total_days"] == "days for a move, and for all moves of a game."
-    assert words["EventGame"]["board"] == "null = a bye."
-    assert words["Board"]["players"] == "userids by seat."
-
-
 def bodies(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each request and answer that has a body, with the name of its place."""
     for operation in operations(document):

@@ -9,39 +9,18 @@ from typing import Any
 
 import pytest
 from asgi_client import fetch, site_of
-from browser_tab import page_of
 from examples import DEEP
 from hypothesis import HealthCheck, given, settings
-from indoors import PASSWORD, Indoors, address_of, indoors
+from indoors import Indoors, indoors
+from record_examples import PARAMETERS, play
 from sqlalchemy import func, select
 
-from pbmserv.store.tables import metadata
+from pbmserv.store.tables.columns import metadata
 
 pytestmark = pytest.mark.slow
 
-KNOWN = {"game": "blackbox", "board": 1, "userid": "alice", "event": 1, "team": "rooks"}
-"""Where half of all paths lead. By chance alone none may."""
 EXAMPLES = 400 if DEEP else 2
 """Of each half."""
-
-
-def filled(world: Indoors) -> str:
-    """A board that is over, one that runs, a seek, a league, a box of the day; a seat's token."""
-    world.sign_up("alice", "bob")
-    letters = []
-    for _ in range(2):
-        challenge = f"blackbox challenge alice {PASSWORD} bob -size=4x4 -atoms=1"
-        letters += world.send(address_of("alice"), challenge)
-    tokens = {letter.recipient: page_of(letter).removeprefix("/b/") for letter in letters}
-    for number in (1, 2):
-        world.send(address_of("bob"), f"blackbox move {number} bob {PASSWORD} b2")
-        world.send(address_of("alice"), f"blackbox move {number} alice {PASSWORD} c3")
-    world.send(address_of("bob"), f"blackbox resign 1 bob {PASSWORD}")
-    world.send(address_of("bob"), f"blackbox seek bob {PASSWORD} -size=8x8")
-    world.send(address_of("alice"), f"league alice {PASSWORD} join blackbox")
-    world.send(address_of("alice"), f"team alice {PASSWORD} create Rooks")
-    world.live(days=1)
-    return tokens[address_of("alice")]
 
 
 def rows(world: Indoors) -> dict[str, int]:
@@ -77,7 +56,7 @@ def answered(operation: Any, token: str, *excluded: Any) -> set[int]:
         statuses.add(answer.status_code)
         case.validate_response(answer, excluded_checks=list(excluded))
 
-    ask(KNOWN)
+    ask(PARAMETERS)  # by chance alone, no path leads anywhere
     ask({})
     return statuses
 
@@ -88,7 +67,8 @@ def test_every_answer_is_as_the_document_says(tmp_path: Path) -> None:
     from schemathesis.specs.openapi.checks import positive_data_acceptance
 
     with indoors(tmp_path) as world:
-        token = filled(world)
+        token = play(world)
+        world.live(days=1)
         site = site_of(world.server)
         asyncio.run(fetch(site, "/api/games"))
         schema = schemathesis.openapi.from_asgi("/api/openapi.json", site)

@@ -5,66 +5,50 @@ from __future__ import annotations
 import asyncio
 import html
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import pytest
-from indoors import PASSWORD, address_of, indoors
+from asgi_client import fetch, site_of
+from indoors import PASSWORD, Indoors, address_of, indoors
 from rows import rows
-from test_pages import BLACKBOX, MERELS, CommandContext, Links, pages
+from starlette.applications import Starlette
+from test_pages import MERELS, Links
 
 from pbmserv.commands.help_topics import help_pages, topic
 from pbmserv.commands.reading.board_lines import Answered, read_reply_to
 from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.commands.table.catalogue import ROWS
-from pbmserv.engine.registry import Registry
 from pbmserv.errors import PlayerError, is_form
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.views.environment import environment, templates_root
-from pbmserv.web.application import build_site
 from pbmserv.web.pages.help import slug_of
 
 GAMES = frozenset({"blackbox"})
 
 
-class Site:
-    """The application, asked without a socket."""
+class Site(NamedTuple):
+    """The pages, asked without a socket."""
 
-    def __init__(self, **facts) -> None:
-        self._application = build_site(
-            pages(**facts), context := CommandContext(), environment(), context, Registry([])
-        )
+    application: Starlette
 
-    def ask(self, path: str) -> tuple[int, str]:
-        answer = []
-
-        async def send(message):
-            answer.append(message)
-
-        async def receive():
-            return {"type": "http.request"}
-
-        scope = {
-            "type": "http",
-            "method": "GET",
-            "path": path,
-            "root_path": "",
-            "headers": [],
-            "query_string": b"",
-        }
-        asyncio.run(self._application(scope, receive, send))
-        body = b"".join(part.get("body", b"") for part in answer)
-        return answer[0]["status"], body.decode()
-
-    def page(self, path: str) -> str:
-        status, text = self.ask(path)
-        assert status == 200, path
-        return text
+    def page(self, path: str, status: int = 200) -> str:
+        answer = asyncio.run(fetch(self.application, path))
+        assert answer.status == status, path
+        return answer.body.decode()
 
 
 @pytest.fixture(scope="module")
-def site():
-    return Site(games=(GAME.info,))
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
+    with indoors(tmp_path_factory.mktemp("help")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def site(house: Indoors) -> Site:
+    return Site(site_of(house.server))
 
 
 def words(page: str) -> str:
@@ -72,9 +56,9 @@ def words(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
-def test_the_front_page_leads_to_the_help(site):
+def test_the_front_page_leads_to_the_help(site, house):
     assert 'href="/help"' in site.page("/")
-    assert 'href="/games/help"' in Site(base="/games").page("/")
+    assert 'href="/games/help"' in Site(site_of(house.server, base="/games")).page("/")
 
 
 def test_the_table_of_contents_names_every_command(site):
@@ -181,16 +165,15 @@ def test_other_names_lead_to_the_same_page(site, path, subject):
 
 @rows("path", ["/help/xyzzy", "/help/slve", "/help/" + "x" * 5000, "/help/a/b"])
 def test_there_is_no_page_for_what_is_unknown(site, path):
-    status, text = site.ask(path)
-    assert status == 404
-    assert "xyzzy" not in text
+    assert "xyzzy" not in site.page(path, 404)
 
 
-def test_a_game_without_rules_of_its_own_and_no_game_at_all():
-    several = Site(games=(BLACKBOX, MERELS))
-    assert several.ask("/help/merels")[0] == 404
+def test_a_game_without_rules_of_its_own_and_no_game_at_all(house):
+    several = Site(site_of(house.server, games=(GAME.info, MERELS)))
+    several.page("/help/merels", 404)
     assert "Rules of Merels" not in several.page("/help")
-    assert "game move board userid password" in words(Site(games=()).page("/help"))
+    nothing = Site(site_of(house.server, games=()))
+    assert "game move board userid password" in words(nothing.page("/help"))
 
 
 def test_every_line_that_is_shown_as_a_command_is_one(site):

@@ -151,8 +151,10 @@ def test_a_refusal_of_the_door_is_shown_and_nothing_is_lost(server: Running) -> 
     assert browser.status == 422
     assert "550" in browser.html
     assert browser.fields()["body"] == "words"
-    for to in ("nobody", "ü@games.example", "a@b\r\nBcc: c@d", ""):
+    no_addresses = ("nobody", "ü@games.example", "a@b\r\nBcc: c@d", "", "a@", "a@b.", '"@localhost')
+    for to in no_addresses:
         assert browser.send("carol@games.example/write", mail | {"to": to}).status == 422, to
+        assert browser.fields()["body"] == "words"
     assert browser.send("", {"name1": "x", "password1": "y"}).status == 422
     assert browser.send("", {"name1": "dave", "password1": "two words"}).status == 422
     for path in ("nobody@games.example/", "carol@games.example/no-such-letter", "x", "../"):
@@ -188,15 +190,6 @@ def test_no_page_elsewhere_sends_mail_through_it(server: Running, headers: dict[
     browser.ask("POST", "/", urlencode(fields))
     assert browser.status == 404
     assert not server.letters()
-
-
-def test_a_mail_to_what_is_no_address_is_kept_on_the_page(server: Running) -> None:
-    browser = Browser(server)
-    browser.send("", {"name1": "zoe", "password1": "secret-word"})
-    for to in ("x", "a@", "a@b.", "@b", '"@localhost', "a b@c.example"):
-        browser.send("zoe@games.example/write", {"to": to, "subject": "help", "body": "My words."})
-        assert browser.status == 422, to
-        assert browser.fields()["body"] == "My words."
 
 
 def test_looking_sends_nothing(server: Running) -> None:

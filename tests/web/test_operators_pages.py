@@ -32,10 +32,11 @@ from pbmserv.config.settings import load
 from pbmserv.errors import ConfigError
 from pbmserv.service.operators import pages, people
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.form_actions import ACTIONS
 from pbmserv.stages.ports import bind
 from pbmserv.store import audit
 from pbmserv.store.boards.game_pauses import Stop
-from pbmserv.store.tables import metadata
+from pbmserv.store.tables.columns import metadata
 from pbmserv.store.tables.mail import LetterState
 from pbmserv.web.operators import attempts
 from pbmserv.web.operators.attempts import MOST_WAITING, Attempts
@@ -214,12 +215,12 @@ def commands() -> dict[str, set[str]]:
 
 def test_every_change_has_its_twin_at_the_command_line() -> None:
     by_words = commands()
-    for words, action in pages.ACTIONS.items():
+    for words, action in ACTIONS.items():
         assert words in by_words, words
         fields = set(action.fields) - ({"title", "text"} if words == "announce" else set())
         assert fields <= by_words[words], words  # the command reads these two from a file
     signed = {words for words, takes in by_words.items() if "why" in takes}
-    assert signed == set(pages.ACTIONS), "what is signed at the command line can be done on a page"
+    assert signed == set(ACTIONS), "what is signed at the command line can be done on a page"
 
 
 @pytest.mark.slow
@@ -262,7 +263,7 @@ def test_every_form_is_a_change_and_every_change_has_a_form(
     assert by_path == {
         words: {"key", "why"}
         | set(action.fields) - (of_path - {"board"} if words in asks_for_board else of_path)
-        for words, action in pages.ACTIONS.items()
+        for words, action in ACTIONS.items()
     } | {"outbox retry": {"key", "why", "since"}}
 
 
@@ -687,7 +688,7 @@ def test_nonsense_in_forms_is_refused_and_never_fails(
     for turn, text in enumerate(NONSENSE):
         operator.open(f"/players?{urlencode({'like': text})}")
         assert "<script>" not in operator.html
-        for words, action in list(pages.ACTIONS.items())[turn::11]:  # forms are limited
+        for words, action in list(ACTIONS.items())[turn::11]:  # forms are limited
             if words in {"announce", "rotate-keys"}:  # nothing in them can be wrong
                 continue
             place = PLACES.get(words.partition(" ")[0], "/boards/999999")

@@ -48,17 +48,6 @@ def rows(house: Indoors) -> int:
         return int(connection.execute(select(func.count()).select_from(inbox)).scalar_one())
 
 
-def test_a_second_press_of_the_same_page_is_the_same_press(house: Indoors) -> None:
-    token = board_token(house)
-    presses, run = house.server.web_requests.presses, house.loop.run_until_complete
-    for key in ("k1", "k1", "k2"):
-        pressed = run(presses.press(token, Press(0, key, "", "Good evening!")))
-        assert pressed is not None
-        assert pressed.refused is None
-    heard = [letter for letter in house.letters() if letter.recipient == BOB]
-    assert [letter.kind for letter in heard] == ["chat", "chat"]
-
-
 def test_a_link_that_has_ended_plays_nothing(house: Indoors) -> None:
     """Play checks the link again, since it may end after the page has looked."""
     board_token(house)

@@ -128,25 +128,6 @@ def test_every_route_that_takes_forms_has_a_limit(
     assert wrong == {}
 
 
-def test_every_site_is_in_the_table() -> None:
-    """A new application of pages has to be added to `site_named`."""
-    import pbmserv.web
-
-    folder = Path(pbmserv.web.__file__).parent
-    builders = {
-        name
-        for file in folder.rglob("*.py")
-        for name in re.findall(r"^def (build\w*)\(", file.read_text(), re.MULTILINE)
-    }
-    assert builders == {
-        "build_site",
-        "build_api",
-        "build_mailbox",
-        "build_operators",
-        "build_probes",
-    }
-
-
 def test_a_flood_of_wishes_for_links_stores_no_more_rows(house: Indoors) -> None:
     site = site_of(house.server)
     before = stored(house)

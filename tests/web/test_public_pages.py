@@ -23,7 +23,7 @@ from starlette.routing import Route
 from pbmserv.engine.ratings import anchor
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
-from pbmserv.store import shared_boxes
+from pbmserv.store.shared_boxes import daily_boxes, day_numbers
 from pbmserv.store.tables.boards import boards
 from pbmserv.web.pages.rating_graph import rating_graph
 
@@ -119,7 +119,7 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Hande
     alice, bob = daily_of(server, ALICE), daily_of(server, BOB)
 
     with server.server.database.reading.connect() as connection:
-        box = shared_boxes.of_day(connection, "blackbox", shared_boxes.day_of_number(number))
+        box = daily_boxes.of_day(connection, "blackbox", day_numbers.day_of_number(number))
     assert box is not None
     options = GAME.options(box.options, 1)
     assert options.grade
@@ -219,7 +219,7 @@ def test_a_player_who_wants_no_name_on_the_pages_has_none(server: HandedIn) -> N
     alice = daily_of(server, ALICE)
     number = int(re.findall(r"Daily Box (\d+)", alice.text)[0])
     with server.server.database.reading.connect() as connection:
-        box = shared_boxes.of_day(connection, "blackbox", shared_boxes.day_of_number(number))
+        box = daily_boxes.of_day(connection, "blackbox", day_numbers.day_of_number(number))
     assert box is not None
     options = GAME.options(box.options, 1)
     atoms = [options.board.names[cell] for cell in sorted(atoms_of(read_id(options.id)))]

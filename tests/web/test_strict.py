@@ -9,29 +9,33 @@ from collections.abc import Iterator
 
 import pytest
 from rows import rows
-from test_pages import CommandContext, Site, pages
-
-from pbmserv.web.pages import front
+from running import Running, start
 
 GET = b"GET / HTTP/1.1\r\nHost: games.example\r\n"
 POST = b"POST /confirm/x HTTP/1.1\r\nHost: games.example\r\n"
 NEXT = b"GET /healthz HTTP/1.1\r\nHost: games.example\r\n\r\n"
 """Texts that a proxy may take for the body."""
+CLOSE = b"\r\nConnection: close\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    running = Site(CommandContext(), pages())
-    yield running
-    running.close()
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("strict")
+    with start(f"sqlite:///{folder}/game.sqlite3", folder) as running:
+        yield running
 
 
-def exchange(site: Site, octets: bytes) -> bytes:
-    """Send octets; return the answer up to the end of the connection."""
+def exchange(server: Running, octets: bytes, *, hangs_up: bool = True) -> bytes:
+    """Send octets; return the answer up to the end of the connection.
+
+    Args:
+        hangs_up: whether the client ends its half of the connection behind the octets.
+    """
     read_octets = b""
-    with socket.create_connection((site.host, site.port), 20) as client:
+    with socket.create_connection(("127.0.0.1", server.web_port), 20) as client:
         client.sendall(octets)
-        client.shutdown(socket.SHUT_WR)
+        if hangs_up:
+            client.shutdown(socket.SHUT_WR)
         with contextlib.suppress(ConnectionResetError):
             while more := client.recv(65_536):
                 read_octets += more
@@ -86,10 +90,10 @@ def exchange(site: Site, octets: bytes) -> bytes:
     ],
 )
 def test_a_request_with_two_meanings_is_refused_and_ends_the_connection(
-    site: Site, head: bytes, caplog: pytest.LogCaptureFixture
+    server: Running, head: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        answer = exchange(site, head + NEXT)
+        answer = exchange(server, head + NEXT)
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert b"connection: close" in answer.lower()
     assert answer.count(b"HTTP/1.1 ") == 1  # what follows is nobody's request
@@ -112,17 +116,18 @@ def test_a_request_with_two_meanings_is_refused_and_ends_the_connection(
     ],
 )
 def test_a_request_with_one_meaning_is_answered(
-    site: Site, request_line: bytes, status: int, monkeypatch: pytest.MonkeyPatch
+    server: Running, request_line: bytes, status: int
 ) -> None:
-    monkeypatch.setattr(front, "monotonic", lambda: 0.0)  # the minute does not end meanwhile
-    site.ask("GET", "/")  # which is then in the cache: a client that hangs up waits for no page
-    assert exchange(site, request_line + b"\r\n\r\n").startswith(f"HTTP/1.1 {status} ".encode())
+    answer = exchange(server, request_line + CLOSE, hangs_up=False)
+    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
 
 
 @pytest.mark.parametrize("trailers", [b"", b"X-One: a\r\n", b"X-One: a\r\nX-Two: b\r\n"])
-def test_a_body_in_chunks_is_read_and_the_next_request_as_well(site: Site, trailers: bytes) -> None:
+def test_a_body_in_chunks_is_read_and_the_next_request_as_well(
+    server: Running, trailers: bytes
+) -> None:
     body = b"Transfer-Encoding: chunked\r\n\r\n3\r\na=b\r\n0\r\n" + trailers + b"\r\n"
-    answer = exchange(site, POST + body + NEXT)
+    answer = exchange(server, POST + body + NEXT.strip() + CLOSE, hangs_up=False)
     assert answer.count(b"HTTP/1.1 404 ") == 1
     assert answer.count(b"HTTP/1.1 200 ") == 1
 
@@ -146,10 +151,10 @@ def test_a_body_in_chunks_is_read_and_the_next_request_as_well(site: Site, trail
     ],
 )
 def test_a_chunk_that_is_none_ends_the_connection_quietly(
-    site: Site, chunk: bytes, caplog: pytest.LogCaptureFixture
+    server: Running, chunk: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        answer = exchange(site, POST + b"Transfer-Encoding: chunked\r\n\r\n" + chunk + NEXT)
+        answer = exchange(server, POST + b"Transfer-Encoding: chunked\r\n\r\n" + chunk + NEXT)
     assert answer.count(b"HTTP/1.1 ") <= 1
     assert b" 200 " not in answer
     assert caplog.records == []

@@ -32,7 +32,8 @@ from pbmserv.service.core.services import Services
 from pbmserv.service.solo import guest_box
 from pbmserv.service.solo.daily_box import day_of
 from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook, GuestPage
-from pbmserv.store.tables.boards import boards, shared_boxes
+from pbmserv.store.tables.boards import boards
+from pbmserv.store.tables.boxes import shared_boxes
 from pbmserv.views.environment import environment
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.pages.guest_box import guest_box_routes

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from indoors import PASSWORD, Indoors, indoors
+from indoors import PASSWORD, Indoors
 from poison import ALICE, BOB, hidden, words_to_others
 from rows import rows
 
@@ -29,19 +28,12 @@ A message from bob (another player):
 """
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path) as inside:
-        inside.sign_up("alice", "bob")
-        yield inside
+def _words_to_others(house: Indoors) -> str:
+    return "\n".join(text for _, text in words_to_others(house, ALICE) if text)
 
 
-def _words_to_others(server: Indoors) -> str:
-    return "\n".join(text for _, text in words_to_others(server, ALICE) if text)
-
-
-def test_the_writers_password_goes_to_nobody(server: Indoors) -> None:
-    board = hidden(server)[-1]
+def test_the_writers_password_goes_to_nobody(house: Indoors) -> None:
+    board = hidden(house)[-1]
     for words in (
         f"It is {PASSWORD}.",
         f"pw={PASSWORD}",
@@ -49,37 +41,37 @@ def test_the_writers_password_goes_to_nobody(server: Indoors) -> None:
         "It is wonder\u2010land.",
         f"{PASSWORD}/bob",
     ):
-        (answer,) = server.reply(board, f"chat\n{words}")
-        assert _words_to_others(server) == ""
+        (answer,) = house.reply(board, f"chat\n{words}")
+        assert _words_to_others(house) == ""
         assert answer.recipient == ALICE
         assert "Your message has your password in it" in answer.one_line
         assert PASSWORD not in answer.text
 
 
-def test_a_password_with_blanks_is_found_without_its_quotes(server: Indoors) -> None:
-    server.send(ALICE, f'change password alice {PASSWORD} "queen of hearts"')
-    server.reply(hidden(server)[-1], "chat\nShe is the queen\nof hearts.")
-    assert _words_to_others(server) == ""
+def test_a_password_with_blanks_is_found_without_its_quotes(house: Indoors) -> None:
+    house.send(ALICE, f'change password alice {PASSWORD} "queen of hearts"')
+    house.reply(hidden(house)[-1], "chat\nShe is the queen\nof hearts.")
+    assert _words_to_others(house) == ""
 
 
-def test_only_the_line_goes_of_who_has_typed_the_password(server: Indoors) -> None:
-    hidden(server)
-    server.send(ALICE, f"blackbox chat 1 alice {PASSWORD}", f"Hello!\nIt is {PASSWORD}.\nBye!")
-    assert _words_to_others(server) == "Hello!\nBye!"
+def test_only_the_line_goes_of_who_has_typed_the_password(house: Indoors) -> None:
+    hidden(house)
+    house.send(ALICE, f"blackbox chat 1 alice {PASSWORD}", f"Hello!\nIt is {PASSWORD}.\nBye!")
+    assert _words_to_others(house) == "Hello!\nBye!"
 
 
-def test_another_players_password_is_a_word_as_any_other(server: Indoors) -> None:
-    server.send(BOB, f"change password bob {PASSWORD} caterpillar")
-    server.reply(hidden(server)[-1], "chat\nI saw a caterpillar.")
-    assert _words_to_others(server) == "I saw a caterpillar."
+def test_another_players_password_is_a_word_as_any_other(house: Indoors) -> None:
+    house.send(BOB, f"change password bob {PASSWORD} caterpillar")
+    house.reply(hidden(house)[-1], "chat\nI saw a caterpillar.")
+    assert _words_to_others(house) == "I saw a caterpillar."
 
 
-def test_a_reply_address_is_not_passed_on(server: Indoors) -> None:
-    letter = hidden(server)[-1]
+def test_a_reply_address_is_not_passed_on(house: Indoors) -> None:
+    letter = hidden(house)[-1]
     link = letter.reply_to.replace("+", "%2B")
     body = f"Look:\n[B3](mailto:{link}?body=B3)\n{letter.reply_to.upper()}\nalice+g@home.example"
-    server.reply(letter, f"chat\n{body}")
-    assert _words_to_others(server) == "Look:\nalice+g@home.example"
+    house.reply(letter, f"chat\n{body}")
+    assert _words_to_others(house) == "Look:\nalice+g@home.example"
 
 
 def test_words_that_have_not_passed_get_into_no_letter() -> None:

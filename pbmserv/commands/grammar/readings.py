@@ -51,9 +51,9 @@ class Line:
     for_sender: Callable[[Sender], Line] | None = field(default=None, repr=False, compare=False)
 
     @property
-    def who(self) -> Credentials | None:
+    def credentials(self) -> Credentials | None:
         """Userid and password of the command, `None` if it has none or was refused."""
-        return getattr(self.meaning, "who", None)
+        return getattr(self.meaning, "credentials", None)
 
     @property
     def is_ambiguous(self) -> bool:

@@ -152,7 +152,8 @@ class _BoardLines:
                 break
             blank = False
             at, text = join_continuation(self._text, at)
-            if is_stop(words_of(text) or words_of("end")):
+            words = words_of(text)
+            if not words or is_stop(words):
                 self._list_the_rest(self._text[at:], "stop")
                 break
             self._line(text)

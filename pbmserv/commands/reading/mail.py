@@ -123,7 +123,7 @@ def _read_subject(
 ) -> Line:
     """Read a subject that begins like a command, or else says one in plain words."""
     line = read_line(words, head, len(text), games)
-    is_doubtful = isinstance(line.meaning, PlayerError) or line.who is not None
+    is_doubtful = isinstance(line.meaning, PlayerError) or line.credentials is not None
     if is_doubtful and not answers and head.row is not None:
         return better_in_plain_words(text, games, head.row, line) or line
     return line

@@ -31,7 +31,7 @@ class Signup(Command):
 class ChangePassword(Speaking):
     """``change password userid old new``
 
-    In reply to a letter that resets the password, `who` is `None`: ``password NEW``.
+    In reply to a letter that resets the password, `credentials` is `None`: ``password NEW``.
     """
 
     new: Secret

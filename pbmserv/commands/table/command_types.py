@@ -8,8 +8,8 @@ the words of the line. Here are
 * the commands without a name, such as the bare move that most replies consist of.
 
 The type of each command with a name is next to its row in the module of its topic (`playing` has
-`Resign`). In a reply to one of our letters, the address tells the player and the board. There `who`
-and `board` are `None`, and the service fills them in.
+`Resign`). In a reply to one of our letters, the address tells the player and the board. There
+`credentials` and `board` are `None`, and the service fills them in.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Command:
 class Speaking(Command):
     """A command of a player."""
 
-    who: Credentials | None
+    credentials: Credentials | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class AboutBoard(Command):
 class AtBoard(AboutBoard):
     """A command of a player at a board."""
 
-    who: Credentials | None
+    credentials: Credentials | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def _by_game(kind: str, summary: str, *, once: str = "", shares_page: str = "") 
         summary,
         more=(Parameter(f"join|leave game{once}", Kind.WORDS),),
         example="join blackbox",
-        from_arguments=lambda args: EventByGame(args.who, kind, args.words),
+        from_arguments=lambda args: EventByGame(args.credentials, kind, args.words),
         shares_page=shares_page,
         traits=Trait.ENGLISH,
     )
@@ -84,7 +84,7 @@ EVENTS = in_section(
         "enter or leave an event, or hold one of your own",
         more=(Parameter("join|leave|create|invite|letters ...", Kind.WORDS, "join NUMBER"),),
         example="join 12",
-        from_arguments=lambda args: EventByNumber(args.who, args.words),
+        from_arguments=lambda args: EventByNumber(args.credentials, args.words),
         traits=Trait.ENGLISH,
     ),
     ON_SERVER.row(
@@ -101,7 +101,7 @@ EVENTS = in_section(
         "play in a team of four: look at yours, or create one",
         more=(Parameter("[create|invite|join|leave|order ...]", Kind.ANY_WORDS),),
         example="create Rooks",
-        from_arguments=lambda args: OneTeam(args.who, args.words),
+        from_arguments=lambda args: OneTeam(args.credentials, args.words),
         traits=Trait.ENGLISH,
     ),
     ABOUT_MYSELF.row(

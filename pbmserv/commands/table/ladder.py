@@ -24,14 +24,14 @@ class ShowLadder(Command):
     """``ladder [game]``: the players of a ladder in their order; `game` is ``""`` for all."""
 
     game: str
-    who: Credentials | None
+    credentials: Credentials | None
 
 
 @dataclass(frozen=True, slots=True)
 class JoinLadder(Command):
     """``ladder join userid password game``; `game` is ``""`` if none is named."""
 
-    who: Credentials | None
+    credentials: Credentials | None
     game: str
 
 
@@ -39,7 +39,7 @@ class JoinLadder(Command):
 class LeaveLadder(Command):
     """``ladder leave userid password [game]``"""
 
-    who: Credentials | None
+    credentials: Credentials | None
     game: str
 
 
@@ -52,7 +52,7 @@ class ChallengeOnLadder(Command):
         names: the words behind the command: at most a player and a game.
     """
 
-    who: Credentials | None
+    credentials: Credentials | None
     game: str
     names: tuple[str, ...]
 
@@ -73,7 +73,7 @@ LADDERS = in_section(
         more=(_GAME,),
         example="blackbox",
         also=("ladders", "ladder show"),
-        from_arguments=lambda args: ShowLadder(_game(args), args.who),
+        from_arguments=lambda args: ShowLadder(_game(args), args.credentials),
         proof=(USERID, PASSWORD, _GAME),
     ),
     _ABOUT_ME.row(
@@ -82,7 +82,7 @@ LADDERS = in_section(
         "enter a ladder at the bottom",
         more=(_GAME,),
         example="blackbox",
-        from_arguments=lambda args: JoinLadder(args.who, _game(args)),
+        from_arguments=lambda args: JoinLadder(args.credentials, _game(args)),
         shares_page="ladder",
     ),
     _ABOUT_ME.row(
@@ -91,7 +91,9 @@ LADDERS = in_section(
         "play somebody higher up for the place",
         more=(Parameter("[name] [game]", Kind.PEOPLE),),
         example="bob",
-        from_arguments=lambda args: ChallengeOnLadder(args.who, args.game or "", args.userids),
+        from_arguments=lambda args: ChallengeOnLadder(
+            args.credentials, args.game or "", args.userids
+        ),
         shares_page="ladder",
     ),
     _ABOUT_ME.row(
@@ -100,7 +102,7 @@ LADDERS = in_section(
         "leave a ladder; running games go on",
         more=(_GAME,),
         traits=Trait.FINAL,
-        from_arguments=lambda args: LeaveLadder(args.who, _game(args)),
+        from_arguments=lambda args: LeaveLadder(args.credentials, _game(args)),
         shares_page="ladder",
     ),
 )

@@ -57,12 +57,12 @@ class Show(Command):
 class ShowAs(Command):
     """``game showas userid password [board…|all|active|inactive|next]``
 
-    In a reply to a letter about a board (``show``), `who` is `None`, `boards` is empty and `which`
-    is ``""``: show that board as the player sees it.
+    In a reply to a letter about a board (``show``), `credentials` is `None`, `boards` is empty and
+    `which` is ``""``: show that board as the player sees it.
     """
 
     game: str | None
-    who: Credentials | None
+    credentials: Credentials | None
     boards: tuple[BoardRef, ...] = ()
     which: str = ""
 
@@ -118,21 +118,21 @@ class History(Command):
 class Friends(Command):
     """``friends userid password``: list the people the sender has played, and how they stand."""
 
-    who: Credentials | None = None
+    credentials: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Record(AboutBoard):
     """``game record board``: show a finished game as text that can be played back."""
 
-    who: Credentials | None = None
+    credentials: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Report(AboutBoard):
     """``game report board``: show the coach's report on a finished game."""
 
-    who: Credentials | None = None
+    credentials: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Follow(Command):
     """
 
     board: int | None
-    who: Credentials | None
+    credentials: Credentials | None
     what: Literal["all", "end", "off"]
 
 
@@ -157,8 +157,10 @@ def _help(arguments: Arguments) -> Command:
 
 def _show(arguments: Arguments) -> Command:
     """Show boards to a spectator, or one board to the player whose password is given."""
-    if arguments.who is not None and arguments.board is not None:
-        return ShowAs(arguments.game, arguments.who, (BoardRef(arguments.board, arguments.number),))
+    if arguments.credentials is not None and arguments.board is not None:
+        return ShowAs(
+            arguments.game, arguments.credentials, (BoardRef(arguments.board, arguments.number),)
+        )
     return Show(arguments.game, arguments.boards, arguments.userids, arguments.which)
 
 
@@ -281,13 +283,13 @@ LOOKING = in_section(
         Follow,
         "follow a game of others: a letter after every turn",
         synonyms=("follow",),
-        from_arguments=lambda args: Follow(args.board, args.who, "all"),
+        from_arguments=lambda args: Follow(args.board, args.credentials, "all"),
     ),
     FOLLOWING.row(
         "notify",
         Follow,
         "follow a game of others: one letter when it is over",
-        from_arguments=lambda args: Follow(args.board, args.who, "end"),
+        from_arguments=lambda args: Follow(args.board, args.credentials, "end"),
         shares_page="subscribe",
     ),
     FOLLOWING.row(
@@ -296,7 +298,7 @@ LOOKING = in_section(
         "follow a game no longer",
         synonyms=("unfollow",),
         newcomers=("cancel",),
-        from_arguments=lambda args: Follow(args.board, args.who, "off"),
+        from_arguments=lambda args: Follow(args.board, args.credentials, "off"),
         shares_page="subscribe",
     ),
 )

@@ -73,7 +73,7 @@ class Load(Command):
     """``game load userid password``: make a practice board from a file in the mail."""
 
     game: str
-    who: Credentials | None
+    credentials: Credentials | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Preview(AboutBoard):
     """``game preview board move``: show the boards after a move without firing a probe."""
 
     text: str
-    who: Credentials | None = None
+    credentials: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +152,11 @@ def _move(arguments: Arguments) -> Command:
     """Make a move, or the command ``resign`` or ``undo`` if its name is in place of the move."""
     match arguments.text.lower():
         case "resign":
-            return Resign(arguments.game, arguments.board, arguments.who)
+            return Resign(arguments.game, arguments.board, arguments.credentials)
         case "undo":
-            return Undo(arguments.game, arguments.board, arguments.who)
+            return Undo(arguments.game, arguments.board, arguments.credentials)
     return MakeMove(
-        arguments.game, arguments.board, arguments.who, arguments.text, arguments.number
+        arguments.game, arguments.board, arguments.credentials, arguments.text, arguments.number
     )
 
 
@@ -180,7 +180,9 @@ PLAYING = in_section(
         "give your opponent more time",
         more=(Parameter("days", Kind.SUBJECTS),),
         example="3d",
-        from_arguments=lambda args: Give(args.game, args.board, args.who, " ".join(args.subjects)),
+        from_arguments=lambda args: Give(
+            args.game, args.board, args.credentials, " ".join(args.subjects)
+        ),
         traits=Trait.ENGLISH,
     ),
     AT_BOARD.row(
@@ -188,7 +190,9 @@ PLAYING = in_section(
         Claim,
         "end a game whose other player has been silent for long",
         more=(Parameter("[draw | abort]", Kind.SUBJECTS),),
-        from_arguments=lambda args: Claim(args.game, args.board, args.who, " ".join(args.subjects)),
+        from_arguments=lambda args: Claim(
+            args.game, args.board, args.credentials, " ".join(args.subjects)
+        ),
         traits=Trait.ENGLISH | Trait.FINAL,
     ),
     AT_BOARD.row(
@@ -201,14 +205,14 @@ PLAYING = in_section(
         "redo",
         Practise,
         "in practice: repeat the move that you took back",
-        from_arguments=lambda args: Practise(args.game, args.board, args.who, "redo"),
+        from_arguments=lambda args: Practise(args.game, args.board, args.credentials, "redo"),
         traits=Trait.ENGLISH | Trait.TALK | Trait.BOXES,
     ),
     AT_BOARD.row(
         "restart",
         Practise,
         "in practice: begin the same box again",
-        from_arguments=lambda args: Practise(args.game, args.board, args.who, "restart"),
+        from_arguments=lambda args: Practise(args.game, args.board, args.credentials, "restart"),
         traits=Trait.ALONE | Trait.BOXES,
     ),
     AT_BOARD.row("save", Save, "get a solo game, or a game of chess, as a file", also=("pgn",)),
@@ -232,7 +236,7 @@ PLAYING = in_section(
         example="g if #: c else j",
         synonyms=("que", "queu", "enqueue"),
         subjects=("plans", "plan"),
-        from_arguments=lambda args: Queue(args.game, args.board, args.who, args.text),
+        from_arguments=lambda args: Queue(args.game, args.board, args.credentials, args.text),
     ),
     AT_BOARD.row(
         "note",
@@ -240,7 +244,7 @@ PLAYING = in_section(
         "keep a note at a board that nobody else reads",
         more=(Parameter("text | -", Kind.PLAN),),
         example="my plan is the left side",
-        from_arguments=lambda args: TakeNote(args.game, args.board, args.who, args.text),
+        from_arguments=lambda args: TakeNote(args.game, args.board, args.credentials, args.text),
     ),
     AT_BOARD.row(
         "submit",
@@ -262,7 +266,9 @@ PLAYING = in_section(
         Check,
         "which results your own markers explain",
         more=(Parameter("[port]", Kind.SUBJECTS),),
-        from_arguments=lambda args: Check(args.game, args.board, args.who, " ".join(args.subjects)),
+        from_arguments=lambda args: Check(
+            args.game, args.board, args.credentials, " ".join(args.subjects)
+        ),
         traits=Trait.ENGLISH | Trait.TALK | Trait.LOOKS | Trait.BOXES,
     ),
     AT_BOARD.row(
@@ -280,7 +286,7 @@ PLAYING = in_section(
         more=(Parameter("to...", Kind.RECIPIENTS),),
         example="bob",
         synonyms=("msg",),
-        from_arguments=lambda args: Message(args.who, args.userids),
+        from_arguments=lambda args: Message(args.credentials, args.userids),
         traits=Trait.WORDS,
     ),
     ABOUT_MYSELF.row(

@@ -117,7 +117,7 @@ class Arguments:
     words: tuple[str, ...] = ()
 
     @property
-    def who(self) -> Credentials | None:
+    def credentials(self) -> Credentials | None:
         """Userid and password, `None` if the line has no password."""
         return None if self.password is None else Credentials(self.userid, self.password)
 

@@ -34,7 +34,7 @@ class Challenge(Command):
         userids: the players in the order of their seats; empty if the sender plays alone.
         options: the words with one dash.
         times: the words with two dashes.
-        who: the challenger, if the line has a password.
+        credentials: of the challenger, if the line has a password.
         alone: the command is ``game solo userid``.
         address: of a friend who may not be a player yet, ``""`` for none.
     """
@@ -43,7 +43,7 @@ class Challenge(Command):
     userids: tuple[str, ...]
     options: tuple[str, ...] = ()
     times: tuple[str, ...] = ()
-    who: Credentials | None = None
+    credentials: Credentials | None = None
     alone: bool = False
     address: str = ""
 
@@ -56,7 +56,7 @@ class Replay(AboutBoard):
     """
 
     userid: str
-    who: Credentials | None = None
+    credentials: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Daily(Command):
     """``game daily userid password [HH:MM|off]``; `when` is ``""`` for the usual time."""
 
     game: str
-    who: Credentials | None
+    credentials: Credentials | None
     when: str
 
 
@@ -94,7 +94,7 @@ class Seek(Command):
     """
 
     game: str
-    who: Credentials | None
+    credentials: Credentials | None
     seats: int | None = None
     options: tuple[str, ...] = ()
     off: bool = False
@@ -110,17 +110,17 @@ def _solo(arguments: Arguments) -> Command:
     options = tuple(word for word in arguments.options if word.lower() != "-race")
     words = ("-race", *options)
     userids = arguments.userids
-    if arguments.who is not None:
+    if arguments.credentials is not None:
         userids = (arguments.userid, *(userid for userid in userids if userid != arguments.userid))
     return Challenge(
-        arguments.game or "", userids, words, arguments.times, arguments.who, alone=True
+        arguments.game or "", userids, words, arguments.times, arguments.credentials, alone=True
     )
 
 
 def _challenge(arguments: Arguments) -> Command:
     """Make a challenge. A challenger who gave a password sits first unless named elsewhere."""
     userids = arguments.userids
-    if arguments.who is not None and arguments.userid not in userids:
+    if arguments.credentials is not None and arguments.userid not in userids:
         userids = (arguments.userid, *userids)
     address = "".join(arguments.addresses)
     return Challenge(
@@ -128,7 +128,7 @@ def _challenge(arguments: Arguments) -> Command:
         userids,
         arguments.options,
         arguments.times,
-        arguments.who,
+        arguments.credentials,
         address=address,
     )
 
@@ -173,7 +173,7 @@ STARTING = in_section(
         more=(Parameter("[HH:MM | off]", Kind.SUBJECTS),),
         example="07:30",
         from_arguments=lambda args: Daily(
-            args.game or "", args.who, " ".join(args.subjects).lower()
+            args.game or "", args.credentials, " ".join(args.subjects).lower()
         ),
         traits=Trait.NEEDS_GAME | Trait.LOOKS | Trait.BOXES,
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pbmserv.games.blackbox.views import BoxView, View
@@ -66,21 +65,17 @@ def facts_of(view: View) -> BlackboxBoard:
 
 def _box_facts(box: BoxView) -> BlackboxBox:
     board = box.board
-
-    def names_of(cells: Iterable[int]) -> list[str]:
-        return [board.names[cell] for cell in sorted(cells)]
-
     width = board.width
     return BlackboxBox(
         solver=box.seat,
         hider=box.hider,
         ports={label: box.result(port) for port, label in enumerate(board.ports)},
         cells=[list(board.names[at : at + width]) for at in range(0, len(board.names), width)],
-        markers=names_of(box.markers),
-        sealed=names_of(box.sealed),
-        locked=names_of(box.locked),
+        markers=list(board.names_of(box.markers)),
+        sealed=list(board.names_of(box.sealed)),
+        locked=list(board.names_of(box.locked)),
         circled=[board.ports[port] for port in sorted(box.circled)],
-        atoms=None if box.atoms is None else names_of(box.atoms),
+        atoms=None if box.atoms is None else list(board.names_of(box.atoms)),
         guesses_left=None if box.endless else box.guesses_left,
         fired=None if box.fired is None else board.ports[box.fired],
     )

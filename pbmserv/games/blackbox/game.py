@@ -13,6 +13,7 @@ from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Seat, Step
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import (
     legality,
+    lessons,
     manual,
     marker_checks,
     meanings,
@@ -103,7 +104,7 @@ class Blackbox:
     hint = staticmethod(hints.hint)
     hinted = staticmethod(racing.hinted)
     equipment = staticmethod(equipment)
-    explained = staticmethod(rules.explained)
+    explained = staticmethod(lessons.explained)
 
     def setup(self, seats: int, options: Options, rng: Rng) -> State:
         """Return a board without atoms, except in a race, whose box the server hides."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import chain, groupby
 from string import ascii_uppercase
@@ -130,6 +130,10 @@ class Geometry:
         """Return the canonical name of a cell: top letter and left number, ``B3``."""
         row, column = divmod(cell, self.width)
         return self.top[column] + self.left[row]
+
+    def names_of(self, cells: Iterable[int]) -> tuple[str, ...]:
+        """Return the names of cells, row by row."""
+        return tuple([self.names[cell] for cell in sorted(cells)])
 
     def area(self, first: int, last: int) -> tuple[int, ...]:
         """Return the cells of a rectangle.

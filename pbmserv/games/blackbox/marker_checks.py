@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from pbmserv.engine.types import Move, Note, Preview, Value
 from pbmserv.errors import Illegal
+from pbmserv.games.blackbox.contradictions import two_results
 from pbmserv.games.blackbox.geometry import in_ranges
 from pbmserv.games.blackbox.rays import cells_passed, exit_of, kind_of, trace, trace_all
-from pbmserv.games.blackbox.rules import two_results
 from pbmserv.games.blackbox.views import View
 
 

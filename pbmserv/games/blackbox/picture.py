@@ -34,8 +34,8 @@ def drawing(view: View, seat: Seat, end: View | None) -> Drawing | None:
     atoms = box.atoms if end is None else end.boxes[seat].atoms
     facts: dict[str, Value] = {
         "rays": len(box.results),
-        "markers": tuple(board.names[cell] for cell in sorted(box.markers)),
-        "atoms": tuple(board.names[cell] for cell in sorted(atoms or ())),
+        "markers": board.names_of(box.markers),
+        "atoms": board.names_of(atoms or ()),
         "marks": tuple(f"{board.ports[port]} {box.result(port)}" for port, _ in box.results),
     }
     width, height = (board.width + 2) * CELL, (board.height + 2) * CELL

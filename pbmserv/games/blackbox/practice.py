@@ -14,11 +14,12 @@ from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped, described
+from pbmserv.games.blackbox.lessons import explained
 from pbmserv.games.blackbox.moves import move_of
 from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, hinted, score
 from pbmserv.games.blackbox.refusals import elements_of
-from pbmserv.games.blackbox.rules import drop_out, explained, play
+from pbmserv.games.blackbox.rules import drop_out, play
 from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.transcripts import MOST_MOVES, Transcript
 from pbmserv.games.blackbox.views import View, view_of
@@ -95,7 +96,7 @@ class Practice:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The notes on the newest step, with lessons in full; see `rules.explained`."""
+        """The notes on the newest step, with lessons in full; see `lessons.explained`."""
         if not self.done:
             return ()
         step = self.chain[self.done - 1]
@@ -119,7 +120,7 @@ class Practice:
             seconds: the seconds for which the game was played.
 
         Raises:
-            NotUnderstood | Illegal: see `legality.elements_of`, or the chain is too long.
+            NotUnderstood | Illegal: see `refusals.elements_of`, or the chain is too long.
         """
         elements = elements_of(self.view, text)
         rng = Rng(self.game.text.encode(), self.done)  # the same moves give the same clues

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pbmserv.engine.types import Note, Preview, Seat
 from pbmserv.games.blackbox.moves import Element, Kind, move_of
 from pbmserv.games.blackbox.refusals import elements_of
-from pbmserv.games.blackbox.rules import names
 from pbmserv.games.blackbox.state import Markers
 from pbmserv.games.blackbox.views import BoxView, View
 
@@ -34,7 +33,7 @@ def preview(view: View, seat: Seat, text: str) -> Preview[View]:
             notes.append(Note("would-fire", seat, None, {"port": port}))
         elif element.kind == Kind.GUESS:
             markers = after.boxes[seat].markers
-            cells = names(view.options.board, markers)
+            cells = view.options.board.names_of(markers)
             notes.append(Note("would-guess", seat, None, {"cells": cells}))
     if view.seat is None:
         after = replace(after, boxes=tuple(map(_without_atoms, after.boxes, view.boxes)))
@@ -51,7 +50,7 @@ def with_elements(
     if elements[0].kind == Kind.CELL and hidden is not None:
         atoms = frozenset(cell for element in elements for cell in element.cells)
         box = replace(hidden, filled=True, atoms=atoms)
-        return view.with_box(box), [("hide", names(board, atoms))]
+        return view.with_box(box), [("hide", board.names_of(atoms))]
     assert own is not None
     aids = Markers(own.markers, own.sealed, own.locked)
     changes = aids.use_all(elements, board)

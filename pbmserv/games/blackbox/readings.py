@@ -1,7 +1,7 @@
 """Finds possible meanings of texts that people write in place of a move.
 
 `moves` reads moves in their written form. This module splits another text into labels, cells, signs
-and a few known words ("fire port e please", "A1 C4 E5 G2", ``+b3 +d3``). `legality.meant` accepts
+and a few known words ("fire port e please", "A1 C4 E5 G2", ``+b3 +d3``). `meanings.meant` accepts
 it as a move only if exactly one reading is legal, since a ray cannot be taken back and most other
 lines are messages.
 """

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from string import ascii_letters
@@ -12,25 +11,24 @@ from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Outcome, Seat, Step, Value
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import racing
+from pbmserv.games.blackbox.contradictions import (
+    beam_shown,
+    differing_ports,
+    ends_of,
+    two_results,
+)
 from pbmserv.games.blackbox.game_ids import descriptive_id
-from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.lessons import LESSONS
 from pbmserv.games.blackbox.moves import AIDS, PRIVATE, Element, Kind, move_of
 from pbmserv.games.blackbox.options import SEATS, Options
 from pbmserv.games.blackbox.rays import (
     HIT,
     HIT_MARK,
     REFLECTION_MARK,
-    dead_zone,
-    exit_of,
-    kind_of,
     spectrum,
     trace,
 )
-from pbmserv.games.blackbox.seeded_numbers import SeededNumbers
 from pbmserv.games.blackbox.state import Box, Markers, State, hiding
-
-_LASERS = {HIT_MARK: 0x2000, REFLECTION_MARK: 0x1000}
-_BALL, _LOCK = 3, 4
 
 _NOBODY: frozenset[Seat] = frozenset()
 _ALONE = tuple(frozenset({Seat(seat)}) for seat in range(SEATS))
@@ -71,7 +69,7 @@ def place(state: State, seat: Seat, elements: Sequence[Element]) -> Step[State]:
     board = state.options.board
     notes = [
         Note("hid", seat, None, {"atoms": state.options.atoms}),
-        Note("hid-cells", seat, frozenset({seat}), {"cells": names(board, atoms)}),
+        Note("hid-cells", seat, frozenset({seat}), {"cells": board.names_of(atoms)}),
     ]
     if not hiding(after):
         notes.append(Note("begin", Seat(0), None))
@@ -210,7 +208,7 @@ def revealed(state: State) -> tuple[Note, ...]:
             "revealed",
             solver,
             None,
-            {"cells": names(state.options.board, box.atoms or frozenset())},
+            {"cells": state.options.board.names_of(box.atoms or ())},
         )
         for solver, box in filled
     )
@@ -222,11 +220,6 @@ def _id_note(state: State, solver: Seat, kind: str) -> Note:
     box = state.boxes[solver]
     text = box.id or descriptive_id(state.options.kind, box.atoms or frozenset())
     return Note(kind, solver, None, {"id": text})
-
-
-def names(board: Geometry, cells: frozenset[int]) -> tuple[str, ...]:
-    """Return the names of cells, row by row."""
-    return tuple([board.names[cell] for cell in sorted(cells)])
 
 
 @dataclass(slots=True)
@@ -372,120 +365,7 @@ class _Solver:
         self.notes.append(Note(kind, self.seat, None, values))
 
 
-def beam_shown(
-    board: Geometry,
-    marks: Sequence[str],
-    markers: Collection[int],
-    locked: Collection[int],
-    ports: Collection[int],
-) -> int:
-    """Return the port that Simon Tatham's program shows to prove that the markers are wrong.
-
-    It is drawn from the SHA-1 of the ``grid`` in ``blackbox.c``, which has 32 bits for each square,
-    row by row. The lasers are around the arena, and each marker is a ball.
-
-    Args:
-        board: the board.
-        marks: the marks of all ports.
-        markers: the cells with a marker.
-        locked: the cells with a lock.
-        ports: the ports to choose from.
-    """
-    width = board.width + 2
-    grid = [0] * (width * (board.height + 2))
-    for (column, row), mark in zip(board.port_places, marks, strict=True):
-        detour = ascii_letters.find(mark) + 1 if mark else 0
-        grid[row * width + column] = _LASERS.get(mark, detour)
-    for cell in board.cells:
-        row, column = divmod(cell, board.width)
-        ball, lock = _BALL * (cell in markers), _LOCK * (cell in locked)
-        grid[(row + 1) * width + column + 1] = ball | lock
-    numbers = SeededNumbers(struct.pack(f"<{len(grid)}I", *grid))
-    return [port for port in board.clockwise if port in ports][numbers.below(len(ports))]
-
-
-def ends_of(port: int, exit_port: int) -> frozenset[int]:
-    """Return the ports that a ray marks.
-
-    Args:
-        port: the port where it enters.
-        exit_port: its result; see `rays.trace`.
-    """
-    return frozenset({port, port if exit_port == HIT else exit_port})
-
-
-def differing_ports(board: Geometry, atoms: Collection[int], markers: Collection[int]) -> list[int]:
-    """Return the ports whose results differ between markers and atoms."""
-    real, guessed = spectrum(board, frozenset(atoms)), spectrum(board, frozenset(markers))
-    return [port for port in range(len(real)) if real[port] != guessed[port]]
-
-
-def two_results(board: Geometry, port: int, real: int, guessed: int) -> dict[str, Value]:
-    """Return the values of a note on a ray's result and its result among the markers.
-
-    Args:
-        board: the board.
-        port: the port where the ray enters.
-        real: the result; see `rays.trace`.
-        guessed: the result among the markers.
-    """
-    return {
-        "port": board.ports[port],
-        "result": kind_of(port, real),
-        "exit": exit_of(board, port, real),
-        "guessed_result": kind_of(port, guessed),
-        "guessed_exit": exit_of(board, port, guessed),
-    }
-
-
 def lost(seats: int, loser: Seat, reason: str) -> Outcome:
     """Return the outcome if one seat loses and all others win."""
     places = tuple(2 if seat == loser else 1 for seat in range(seats))
     return Outcome(places, reason, loser)
-
-
-LESSONS = "lessons"
-"""The kind of the note that `explained` replaces by the lessons of a seat."""
-
-
-def explained(state: State, note: Note) -> tuple[Note, ...]:
-    """Return the notes that a reader gets in place of a note of the step that led to *state*.
-
-    The lessons of a large box take as much time as dozens of moves. Therefore replaying a board
-    does not work them out, but only a letter or page that shows them.
-    """
-    return lessons(state, note.seat) if note.kind == LESSONS else (note,)
-
-
-def lessons(state: State, seat: Seat) -> tuple[Note, ...]:
-    """Return the notes of an opened box for its solver.
-
-    They name the marks that contradict the markers, the unmarked ports that would have shown a
-    contradiction, and the dead zones. Simon Tatham's program points at the same ports.
-    """
-    box, board = state.boxes[seat], state.options.board
-    if box.atoms is None:
-        return ()
-    readers = frozenset({seat})
-    notes = []
-    differing = differing_ports(board, box.atoms, box.markers)
-    marked = [board.ports[port] for port in differing if box.marks[port]]
-    if marked:
-        notes.append(Note("contradicted", seat, readers, {"ports": tuple(marked)}))
-    unmarked = [port for port in differing if not box.marks[port]]
-    if unmarked:
-        real, guessed = spectrum(board, box.atoms), spectrum(board, box.markers)
-        first = unmarked[0]
-        values = {
-            **two_results(board, first, real[first], guessed[first]),
-            "ports": tuple(board.ports[port] for port in unmarked),
-            "results": tuple(kind_of(port, real[port]) for port in unmarked),
-            "exits": tuple(exit_of(board, port, real[port]) for port in unmarked),
-            "marked": len(marked),
-            "fired": any(box.marks),
-        }
-        notes.append(Note("distinguishing", seat, readers, values))
-    dead = dead_zone(board, box.atoms)
-    if dead:
-        notes.append(Note("dead-zone", seat, readers, {"cells": names(board, dead)}))
-    return tuple(notes)

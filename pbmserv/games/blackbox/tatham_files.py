@@ -45,6 +45,7 @@ from typing import NoReturn
 from pbmserv.engine.protocol import Spend
 from pbmserv.engine.record import HINT, RESTART
 from pbmserv.errors import MoveError, NotUnderstood
+from pbmserv.games.blackbox.contradictions import beam_shown, differing_ports
 from pbmserv.games.blackbox.game_ids import (
     GameId,
     atoms_of,
@@ -67,7 +68,6 @@ from pbmserv.games.blackbox.practice import (
     begin,
 )
 from pbmserv.games.blackbox.rays import HIT, HIT_MARK, REFLECTION_MARK, trace
-from pbmserv.games.blackbox.rules import beam_shown, differing_ports
 from pbmserv.games.blackbox.state import Markers
 from pbmserv.games.blackbox.transcripts import MOST_CHARACTERS, MOST_MOVES
 
@@ -89,6 +89,10 @@ MOST_CHECKS = 30
 
 _MOST_CELLS = 60
 """The most cells that one move of ours names, to keep its text short enough."""
+
+
+class _WrongMove(Exception):
+    """Raised by a move that his program could not make; `_play_moves` refuses its line."""
 
 
 class _Arena:
@@ -258,7 +262,7 @@ def _play_moves(saved: _File, most: int, spend: Spend, *, one_by_one: bool) -> P
             practice = _after_state(practice, arena, key, move)
             if one_by_one or state in (saved.present - 1, len(saved.states)):
                 practice = _with_aids(practice, arena)
-        except MoveError:
+        except (MoveError, _WrongMove):
             _refuse("saved-move", move, line)
         spend(1 + sum(practice.work(step.text) for step in practice.chain[before:]))
         if len(practice.chain) > most:
@@ -283,18 +287,18 @@ def _after_state(practice: Practice, arena: _Arena, key: str, move: str) -> Prac
     """Return the game after one more of his states, without balls and locks; see `_with_aids`.
 
     Raises:
-        MoveError: the state is not possible.
+        MoveError | _WrongMove: the state is not possible.
     """
     if key == "RESTART":
         if move.lower() != described(practice.game).partition(":")[2]:
-            raise _WRONG
+            raise _WrongMove
         arena.clear()
         return practice.restart()
     if key == "SOLVE" or move == "S":
         practice = _with_aids(practice, arena)
         return practice if practice.over else practice.solve()
     if practice.over:
-        raise _WRONG
+        raise _WrongMove
     if move == "R":
         practice = _with_aids(practice, arena).play("?")
         port = arena.reveal()
@@ -307,21 +311,17 @@ def _after_state(practice: Practice, arena: _Arena, key: str, move: str) -> Prac
     elif match := _CELL.fullmatch(move):
         column, row = int(match[2]) - 1, int(match[3]) - 1
         if column not in range(arena.board.width) or row not in range(arena.board.height):
-            raise _WRONG
+            raise _WrongMove
         cells = arena.balls if match[1] == "T" else arena.locks
         cells ^= {row * arena.board.width + column}
     else:
-        raise _WRONG
+        raise _WrongMove
     return practice
-
-
-_WRONG = NotUnderstood("blackbox.empty")
-"""An error that nobody reads, since `_play_moves` refuses the line."""
 
 
 def _fire_beam(practice: Practice, arena: _Arena, number: int) -> Practice:
     if number >= len(arena.marks):
-        raise _WRONG
+        raise _WrongMove
     port = arena.board.clockwise[number]
     if not arena.marks[port]:
         arena.fire(port)
@@ -339,7 +339,7 @@ def _line_of(board: Geometry, kind: str, number: int) -> range:
         return board.cells[number - 1 :: board.width]
     if kind == "LR" and 1 <= number <= board.height:
         return board.cells[(number - 1) * board.width : number * board.width]
-    raise _WRONG
+    raise _WrongMove
 
 
 def _with_aids(practice: Practice, arena: _Arena) -> Practice:

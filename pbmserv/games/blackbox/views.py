@@ -11,6 +11,7 @@ from operator import not_
 from typing import NamedTuple
 
 from pbmserv.engine.types import Outcome, Seat
+from pbmserv.games.blackbox.contradictions import differing_ports
 from pbmserv.games.blackbox.display import (
     MarkedBox,
     Spots,
@@ -23,7 +24,7 @@ from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, ScoreLine, allows_hints, score, score_lines
 from pbmserv.games.blackbox.rays import HIT, HIT_MARK, REFLECTION_MARK
-from pbmserv.games.blackbox.rules import differing_ports, to_act
+from pbmserv.games.blackbox.rules import to_act
 from pbmserv.games.blackbox.state import Box, State, hiding
 
 FIRED = "its result"

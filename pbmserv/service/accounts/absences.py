@@ -17,9 +17,10 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.refusals import signed_off
 from pbmserv.service.time import localtime
 from pbmserv.store import clocks
-from pbmserv.store.accounts import leaving, players, preferences
+from pbmserv.store.accounts import absences as absence_rows
+from pbmserv.store.accounts import leaving, notices, players, preferences
+from pbmserv.store.accounts.absences import Absence
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.accounts.preferences import Absence
 from pbmserv.store.boards import boards
 
 
@@ -29,7 +30,7 @@ def away(context: CommandContext, command: Away) -> Answer:
     The first and the last day count. A second ``away`` moves the end of the absence; a second one
     from a later day replaces the planned one.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     tz = zone(player.tz)
     today = localtime.local_date(context.now, tz)
     line = f"away {player.userid} PASSWORD "
@@ -37,8 +38,8 @@ def away(context: CommandContext, command: Away) -> Answer:
     preferences.lock(context.connection, player.id)
     if player.unreachable_since is not None:  # the presumed absence was none
         no_longer_away(context, player, player.unreachable_since)
-    absences = preferences.absences_of(context.connection, player.id)
-    which = preferences.absence_at if first == today else preferences.planned
+    absences = absence_rows.of_player(context.connection, player.id)
+    which = absence_rows.at if first == today else absence_rows.planned
     before = which(absences, context.now)
     used = _days_used([a for a in absences if a is not before], tz)
     if before is not None and first == today:
@@ -47,13 +48,13 @@ def away(context: CommandContext, command: Away) -> Answer:
     _refuse_long_absence(context, used, first, until, begin)
     ends = localtime.end_of_day(until, tz)
     if before is not None and first == today:
-        preferences.end_absence(context.connection, before, ends)
+        absence_rows.end(context.connection, before, ends)
     else:
         if before is not None:
-            preferences.end_absence(context.connection, before, context.now)
+            absence_rows.end(context.connection, before, context.now)
         yesterday = first - timedelta(days=1)
         begins = context.now if first == today else localtime.end_of_day(yesterday, tz)
-        preferences.add_absence(context.connection, player.id, begins, ends)
+        absence_rows.add(context.connection, player.id, begins, ends)
     clocks.look_again(context.connection, player.id, context.now)
     words = {
         "first": "" if first == today else first.isoformat(),
@@ -107,16 +108,16 @@ def away_unasked(context: CommandContext, player: Player, most: timedelta) -> da
     `None`: no day is left, and nothing has changed. A longer absence stays as it is.
     """
     tz = zone(player.tz)
-    absences = preferences.absences_of(context.connection, player.id)
+    absences = absence_rows.of_player(context.connection, player.id)
     used = _days_used(absences, tz)
     latest = _latest(localtime.local_date(context.now, tz), used, context.services.away_days)
     if latest is None:
         return None
     ends = localtime.end_of_day(min(latest, localtime.local_date(context.now + most, tz)), tz)
-    now_away = preferences.absence_at(absences, context.now)
+    now_away = absence_rows.at(absences, context.now)
     if now_away is not None and now_away.ends >= ends:
         return now_away.ends
-    preferences.add_absence(context.connection, player.id, context.now, ends)
+    absence_rows.add(context.connection, player.id, context.now, ends)
     clocks.look_again(context.connection, player.id, context.now)
     return ends
 
@@ -126,11 +127,11 @@ def no_longer_away(context: CommandContext, player: Player, since: datetime) -> 
 
     Other absences stay as they are.
     """
-    absences = preferences.absences_of(context.connection, player.id)
+    absences = absence_rows.of_player(context.connection, player.id)
     unasked = next((a for a in absences if a.begins == since and a.ends > context.now), None)
     if unasked is None:
         return False
-    preferences.end_absence(context.connection, unasked, context.now)
+    absence_rows.end(context.connection, unasked, context.now)
     clocks.look_again(context.connection, player.id, context.now)
     return True
 
@@ -138,19 +139,20 @@ def no_longer_away(context: CommandContext, player: Player, since: datetime) -> 
 def back(context: CommandContext, command: Back) -> Answer:
     """``back userid password``: end an absence now, or cancel a planned one; a player who has
     signed off plays again."""
-    player = context.identify(command.who) if command.who is not None else context.speaker(None)
+    credentials = command.credentials
+    player = context.speaker(None) if credentials is None else context.identify(credentials)
     if not player.active:
         return _come_back(context, player)
     context.current.player = player
     tz = zone(player.tz)
     preferences.lock(context.connection, player.id)
-    absences = preferences.absences_of(context.connection, player.id)
-    now_away = preferences.absence_at(absences, context.now)
-    ending = now_away or preferences.planned(absences, context.now)
+    absences = absence_rows.of_player(context.connection, player.id)
+    now_away = absence_rows.at(absences, context.now)
+    ending = now_away or absence_rows.planned(absences, context.now)
     if ending is None:
         example = f"away {player.userid} PASSWORD until tomorrow"
         raise Refused("not-away", part="back", example=example)
-    preferences.end_absence(context.connection, ending, context.now)
+    absence_rows.end(context.connection, ending, context.now)
     clocks.look_again(context.connection, player.id, context.now)
     today = localtime.local_date(context.now, tz)
     words = {"userid": player.userid, "again": False, "planned": now_away is None}
@@ -216,7 +218,7 @@ def _days_left(context: CommandContext, used: set[date], year: int) -> dict[str,
 
 def _budget(context: CommandContext, player: Player, tz: tzinfo, day: date) -> dict[str, int]:
     """Return the days of absence that are left in the year of *day*."""
-    used = _days_used(preferences.absences_of(context.connection, player.id), tz)
+    used = _days_used(absence_rows.of_player(context.connection, player.id), tz)
     return _days_left(context, used, day.year)
 
 
@@ -240,9 +242,9 @@ def ask_if_away(context: CommandContext, letter_to: int | None = None) -> list[N
     """
     questions = []
     for player in _about(context, letter_to):
-        absences = preferences.absences_of(context.connection, player.id)
-        is_away = preferences.absence_at(absences, context.now) is not None
-        if is_away or not preferences.note_notice(
+        absences = absence_rows.of_player(context.connection, player.id)
+        is_away = absence_rows.at(absences, context.now) is not None
+        if is_away or not notices.note(
             context.connection, player.id, "away", context.now, ASKED_EVERY
         ):
             continue
@@ -262,17 +264,17 @@ def _about(context: CommandContext, letter_to: int | None) -> list[Player]:
     return [] if is_revoked or not player.active else [player]
 
 
-def answer_if_away(context: CommandContext, asked: object) -> Answer | None:
+def answer_if_away(context: CommandContext, command: object) -> Answer | None:
     """Carry out a date that answers the question; return `None` for a command of its own.
 
     Raises:
         Refused: the reply is not a date.
     """
-    if not isinstance(asked, ReplyMove | Yes | Reject):
+    if not isinstance(command, ReplyMove | Yes | Reject):
         return None
     player = context.speaker(None)
     today = localtime.local_date(context.now, zone(player.tz))
-    reply_text = asked.lines[0].strip().rstrip(".!") if isinstance(asked, ReplyMove) else ""
+    reply_text = command.lines[0].strip().rstrip(".!") if isinstance(command, ReplyMove) else ""
     words = reply_text.split()
     while words and words[0].lower() in {"yes", "yes,", "i", "am", "i'm", "away"}:
         words = words[1:]

@@ -10,14 +10,15 @@ from pbmserv.commands.table.playing import Resign
 from pbmserv.errors import GameAway, Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.accounts.own_data import home_of, player_and_home
-from pbmserv.service.boards import moves
+from pbmserv.service.boards import resigning
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.store import events, ladders
-from pbmserv.store.accounts import erasing, leaving, players, preferences
+from pbmserv.store.accounts import erasing, leaving, notices, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
+from pbmserv.store.events import events
+from pbmserv.store.ladders import ladder_places
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
@@ -32,15 +33,15 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def sign_off(context: CommandContext, command: SignOff) -> Answer:
     """``signoff userid password``: ask by letter whether it is meant."""
-    player = context.speaker(command.who)
-    preferences.forget_notice(context.connection, player.id, _STAYS)
+    player = context.speaker(command.credentials)
+    notices.forget(context.connection, player.id, _STAYS)
     return Answer((), (_question(context, player, player.address, "signoff-asked"),))
 
 
 def delete(context: CommandContext, command: Delete) -> Answer:
     """``delete userid password``: ask by letter; players who have signed off may use it, too."""
-    player, home = player_and_home(context, command.who)
-    preferences.forget_notice(context.connection, player.id, _STAYS)
+    player, home = player_and_home(context, command.credentials)
+    notices.forget(context.connection, player.id, _STAYS)
     return Answer((), (_question(context, player, home, "delete-asked"),))
 
 
@@ -51,7 +52,7 @@ def signed_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
         raise Refused("leaving-settled", part="signoff", example="help signoff")
     home = player.address
     notifications, count = _resign_all(context, player)
-    ladders.leave_all(context.connection, player.id, context.now)
+    ladder_places.leave_all(context.connection, player.id, context.now)
     leaving.leave(context.connection, player)
     farewell = Notification(
         home, player.id, Part("signed-off", {"userid": player.userid, "games": count})
@@ -65,7 +66,7 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     home = home_of(context, player)
     notifications, _ = _resign_all(context, player)
     contact.keep_blocks_on_deleted(context, player.id)
-    ladders.leave_all(context.connection, player.id, context.now)
+    ladder_places.leave_all(context.connection, player.id, context.now)
     leaving.leave(context.connection, player)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None
@@ -79,7 +80,7 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
 def stay(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``no`` to the question: no later reply to it can mean yes."""
     player = _player_of(context, reply_address, "no", "help signoff")
-    preferences.note_notice(context.connection, player.id, _STAYS, context.now, timedelta(0))
+    notices.note(context.connection, player.id, _STAYS, context.now, timedelta(0))
     part = Part("stayed", {"userid": player.userid})
     return Answer((), (Notification(home_of(context, player), player.id, part),))
 
@@ -97,7 +98,7 @@ def _question(context: CommandContext, player: Player, home: str, letter: str) -
 def _asked_player(context: CommandContext, reply_address: ReplyAddress, word: str) -> Player:
     """Return the player of a question that can still be answered with yes."""
     player = _player_of(context, reply_address, word, f"help {word}")
-    if preferences.last_notice(context.connection, player.id, _STAYS):
+    if notices.last(context.connection, player.id, _STAYS):
         raise Refused("leaving-settled", part=word, example=f"help {word}")
     if (context.now - _EPOCH).days > reply_address.number + ASKED_DAYS:
         example = f"{word} {player.userid} PASSWORD"
@@ -132,8 +133,8 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
     notifications: list[Notification] = []
     for number in numbers:
         try:
-            letters = moves.resign(context, Resign(None, number, None)).notifications
-            event = events.event_of_board(context.connection, number)
+            letters = resigning.resign(context, Resign(None, number, None)).notifications
+            event = events.id_of_board(context.connection, number)
             notifications += map(_of_event, letters) if event is not None else letters
         except GameAway:  # nobody can wait for the game to come back before leaving
             boards.set_status(context.connection, number, BoardStatus.DECLINED)

@@ -25,10 +25,10 @@ LONGEST_KEPT = 500
 def message(context: CommandContext, command: Message) -> Answer:
     """Send words to other players, without a board and without showing an address."""
     try:
-        sender = context.speaker(command.who)
+        sender = context.speaker(command.credentials)
     except Refused as error:
         writers = [player.userid for player in context.known_writers()]
-        if command.who is None or not writers or command.who.userid in writers:
+        if command.credentials is None or not writers or command.credentials.userid in writers:
             raise
         raise Refused("message-behind") from error  # "message bob see you"
     if not words_for_others(context):
@@ -58,7 +58,7 @@ def message_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
 
 def broadcast(context: CommandContext, command: Broadcast) -> Answer:
     """Ask an operator whether to send words to so many players."""
-    sender = context.speaker(command.who)
+    sender = context.speaker(command.credentials)
     if sender.userid not in context.services.operators:
         raise Refused(
             "not-an-operator",

@@ -14,8 +14,9 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store.accounts import address_changes, players, preferences
 from pbmserv.store.accounts.address_changes import AddressChange
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, player_boards
 from pbmserv.store.delivery import bounces, inbox
+from pbmserv.store.tables.boards import RUNNING
 
 UNCONFIRMED_DAYS = 7
 """Days for which a signup or a new address can be confirmed."""
@@ -30,8 +31,8 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
     Even a reply needs the password or a verified sender, since a forwarded letter must not be
     enough to take over an account. Each present address is told, and can stop the change.
     """
-    player = context.speaker(command.who)
-    if command.who is None and context.verified_as(player.userid) is None:
+    player = context.speaker(command.credentials)
+    if command.credentials is None and context.verified_as(player.userid) is None:
         example = "change address USERID PASSWORD NEWADDRESS"
         raise Refused("address-needs-password", example=example)
     wanted = list(dict.fromkeys(address.lower() for address in command.addresses))
@@ -95,7 +96,7 @@ def keep_address(context: CommandContext, reply_address: ReplyAddress) -> Answer
 def boards_again(context: CommandContext, player: Player) -> tuple[Notification, ...]:
     """Return letters with the running boards, for a player whose earlier letters are revoked."""
     notifications = []
-    numbers = boards.of_player(context.connection, player.id, ("proposed", "active"), None, BOARDS)
+    numbers = player_boards.of_player(context.connection, player.id, RUNNING, most=BOARDS)
     for number in sorted(numbers):
         board = boards.load(context.connection, number)
         sitter = board.sitter_of(player.id) if board is not None else None

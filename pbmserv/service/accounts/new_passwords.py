@@ -25,9 +25,9 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
     password may have asked for it. A reset also revokes all reply addresses, since it helps players
     whose letters were read by others; the boards are sent again.
     """
-    context.current.echo_hidden = command.who is None
-    if command.who is not None:
-        player = context.authenticate(command.who)
+    context.current.echo_hidden = command.credentials is None
+    if command.credentials is not None:
+        player = context.authenticate(command.credentials)
     else:
         reply_address = context.reply_address
         if reply_address is None or reply_address.purpose is not Purpose.RESET:
@@ -35,13 +35,15 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
                 "password-needs-old", example="change password USERID OLDPASSWORD NEWPASSWORD"
             )
         player = _resetting(context, reply_address)
-    named = "password" if command.who is None else f"change password {player.userid} PASSWORD"
+    named = (
+        "password" if command.credentials is None else f"change password {player.userid} PASSWORD"
+    )
     refuse_sample(command.new, f"{named} NEWPASSWORD")
     hashed = hash_of(context, command.new)
     players.set_password(context.connection, player.id, hashed)
     context.services.memo.note(player.userid, hashed, command.new.text, right=True)
     address_changes.stop(context.connection, player.id)
-    is_reset = command.who is None
+    is_reset = command.credentials is None
     if is_reset:
         preferences.save(context.connection, player.id, {"reply_epoch": player.reply_epoch + 1})
     words = {"userid": player.userid, "left": not player.active, "reset": is_reset}

@@ -33,7 +33,8 @@ def whoami(context: CommandContext, command: WhoAmI) -> Answer:
         Refused: the password or the reply address is not valid.
     """
     by_reply = context.reply_address is not None and bool(context.reply_address.player)
-    speaker = context.speaker(command.who) if command.who is not None or by_reply else None
+    is_named = command.credentials is not None or by_reply
+    speaker = context.speaker(command.credentials) if is_named else None
     owners: list[Player] = []
     if (
         context.actor.is_verified
@@ -56,9 +57,9 @@ def whoami(context: CommandContext, command: WhoAmI) -> Answer:
 
 def _shown_by(command: WhoAmI) -> str:
     """Return the proof of the speaker: ``"reply"``, ``"sender"`` or ``"password"``."""
-    if command.who is None:
+    if command.credentials is None:
         return "reply"
-    return "sender" if command.who.password == VOUCHED else "password"
+    return "sender" if command.credentials.password == VOUCHED else "password"
 
 
 def _unreachable(candidates: Sequence[Player]) -> list[dict[str, str]]:
@@ -72,17 +73,17 @@ def _unreachable(candidates: Sequence[Player]) -> list[dict[str, str]]:
 
 def export(context: CommandContext, command: Export) -> Answer:
     """``export userid password``: send all stored data to the player's own address."""
-    player, home = player_and_home(context, command.who)
+    player, home = player_and_home(context, command.credentials)
     context.budget.spend(Work.EXPORT)
     return Answer((), (Notification(home, player.id, Part("export", {"userid": player.userid})),))
 
 
-def player_and_home(context: CommandContext, who: Credentials | None) -> tuple[Player, str]:
+def player_and_home(context: CommandContext, credentials: Credentials | None) -> tuple[Player, str]:
     """Return the speaker, who may have signed off, and the address for the player's letters."""
-    if who is None:
+    if credentials is None:
         player = context.speaker(None)
     else:
-        player = context.identify(who)
+        player = context.identify(credentials)
         context.current.player = player if player.active else None
     return player, home_of(context, player)
 

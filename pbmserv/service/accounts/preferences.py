@@ -16,9 +16,10 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.time import localtime
 from pbmserv.store import clocks
+from pbmserv.store.accounts import absences as absence_rows
 from pbmserv.store.accounts import blocks, persons, players, preferences
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import challenges
+from pbmserv.store.boards import seeks
 from pbmserv.store.delivery import unsent_letters
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -248,7 +249,7 @@ _WRITTEN = (
 
 def prefs(context: CommandContext, command: Prefs) -> Answer:
     """``prefs userid password name=value…``: change all of them or none; without any, show them."""
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     wishes = _Wishes(context, player)
     for name, value in command.settings:
         read = _NAMES.get(name.lower())
@@ -288,7 +289,7 @@ def as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mappi
         "blocked": _blocked(context, player),
         "seeks": [
             " ".join((seek.game, str(seek.seats), *seek.options))
-            for seek in challenges.seeks_of(context.connection, player.id)
+            for seek in seeks.of_player(context.connection, player.id)
         ],
         "away": _away(context, player),
     }
@@ -303,7 +304,7 @@ def _blocked(context: CommandContext, player: Player) -> list[str]:
 def _away(context: CommandContext, player: Player) -> list[str]:
     """Return the present and planned absences: ``until 2026-12-31``, ``from … until …``."""
     spans, tz = [], zone(player.tz)
-    for absence in preferences.absences_of(context.connection, player.id):
+    for absence in absence_rows.of_player(context.connection, player.id):
         last = localtime.local_date(absence.ends - timedelta(microseconds=1), tz).isoformat()
         if absence.begins > context.now:
             spans.append(

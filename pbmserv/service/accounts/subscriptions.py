@@ -22,13 +22,14 @@ from pbmserv.service.boards import followers
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.solo import daily_box
-from pbmserv.store import events, ladders, teams
-from pbmserv.store.accounts import players
-from pbmserv.store.accounts import preferences as preference_rows
+from pbmserv.store import teams
+from pbmserv.store.accounts import notices, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.events import event_entries
+from pbmserv.store.ladders import ladder_places, ladders
 
 NOTED_EVERY = timedelta(days=1)
 """Time after which one click brings another letter about the same subscription."""
@@ -88,7 +89,7 @@ def unsubscribe_by_page(context: CommandContext, reply_address: ReplyAddress) ->
     """
     player = context.speaker(None)
     subscription, changed = _ended(context, reply_address)
-    if not changed or not preference_rows.note_notice(
+    if not changed or not notices.note(
         context.connection, player.id, f"-{subscription.what}", context.now, NOTED_EVERY
     ):
         return []
@@ -115,7 +116,7 @@ def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscr
     if subscription.what == "team":
         return subscription, teams.mute(context.connection, subscription.team, player.id)
     if subscription.what == "event":
-        return subscription, events.mute(context.connection, subscription.event, player.id)
+        return subscription, event_entries.mute(context.connection, subscription.event, player.id)
     if subscription.what == "single" and player.digest_minute is not None:
         return subscription, False
     prefs(context, Prefs(None, (_SETTINGS[subscription.what],)))
@@ -123,35 +124,35 @@ def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscr
 
 
 def _subscription(context: CommandContext, player: Player, letter: QueuedLetter) -> Subscription:
-    what = kind_of(letter.letter).subscription
-    if what == "ladder":
-        return Subscription(what, player.userid, game=letter.words["game"])
-    if what == "team":
-        return Subscription(what, player.userid, team=letter.words["team"])
-    if what == "event":
-        return Subscription(what, player.userid, event=letter.words["event"])
-    if what not in {"follow", "daily"}:
-        return Subscription(what, player.userid)
+    kind = kind_of(letter.letter).subscription
+    if kind == "ladder":
+        return Subscription(kind, player.userid, game=letter.words["game"])
+    if kind == "team":
+        return Subscription(kind, player.userid, team=letter.words["team"])
+    if kind == "event":
+        return Subscription(kind, player.userid, event=letter.words["event"])
+    if kind not in {"follow", "daily"}:
+        return Subscription(kind, player.userid)
     board = None if letter.board_id is None else boards.load(context.connection, letter.board_id)
     if board is None:
         raise Refused("revoked-address", example=f"forgot {player.userid}")
-    return Subscription(what, player.userid, board.id, board.game)
+    return Subscription(kind, player.userid, board.id, board.game)
 
 
 def _end_ladder_news(context: CommandContext, player: Player, game: str) -> bool:
     """End the letters about a ladder; return whether that changed anything."""
     ladder = ladders.of_game(context.connection, game)
-    return ladder is not None and ladders.set_news(
+    return ladder is not None and ladder_places.set_news(
         context.connection, ladder.id, player.id, wanted=False
     )
 
 
 def _tried(
-    command: Callable[[CommandContext, Any], Answer], context: CommandContext, asked: object
+    handler: Callable[[CommandContext, Any], Answer], context: CommandContext, command: object
 ) -> bool:
     """Carry out a command; return whether it changed anything."""
     try:
-        command(context, asked)
+        handler(context, command)
     except Refused as refused:
         if refused.refusal.code not in {"not-followed", "daily-off"}:
             raise

@@ -11,7 +11,7 @@ from pbmserv.engine.record import FORFEIT, JOIN, WITHDRAW
 from pbmserv.engine.types import Outcome
 from pbmserv.errors import ServerFault
 from pbmserv.service.boards import reports
-from pbmserv.service.boards.followers import not_played
+from pbmserv.service.boards.followers import news_of_declined_board
 from pbmserv.service.boards.score_keeping import keep_scores, settle_shared
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -68,7 +68,7 @@ def end_board(
     boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
     keep_scores(context, board, after, ended.at)
     shared = settle_shared(context, board, after)
-    reports.promise(context, board, after)
+    reports.queue_wanted_reports(context, board, after)
     words: dict[str, Any] = {"ratings": ended.words}
     if early:
         words["opening"] = after.game.info.opening
@@ -144,4 +144,4 @@ def decline(
         if other.player_id != sitter.player_id
     )
     own = Part("declined", {**words, "said": ""}, board.id, board.plies, sitter.seat)
-    return Answer((own,), notifications + not_played(context, board))
+    return Answer((own,), notifications + news_of_declined_board(context, board))

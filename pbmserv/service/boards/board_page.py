@@ -24,8 +24,9 @@ from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import MoveError
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.mail.visits import read_link
+from pbmserv.service.boards.listed_moves import ListedMove, known_to, moves_so_far
+from pbmserv.service.boards.newest_words import Saying, newest_words
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
-from pbmserv.service.boards.talk import ListedMove, Saying, known_to, moves_so_far, newest_words
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.secret_boxes import is_shut
@@ -33,7 +34,7 @@ from pbmserv.service.core.services import Services
 from pbmserv.service.time.timekeeping import bank_words
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.boards.moves import Before
+from pbmserv.store.boards.positions import Before
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import RUNNING, BoardStatus

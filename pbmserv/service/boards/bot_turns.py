@@ -19,7 +19,7 @@ from pbmserv.store import bots as rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.tables import PlayerState
+from pbmserv.store.tables.accounts import PlayerState
 
 MOST = 20
 """Most running boards of one player with each bot."""
@@ -58,7 +58,7 @@ def invited_bot(
     return rows.account(context.connection, userid, context.now)
 
 
-def rates(game: AnyGame, sitting: Sequence[Player | Sitter]) -> bool:
+def can_be_rated(game: AnyGame, sitting: Sequence[Player | Sitter]) -> bool:
     """Return whether a board can change ratings: of people alone, or of one and a rated bot."""
     bots = [player for player in sitting if is_bot(player)]
     if not bots:
@@ -73,7 +73,7 @@ def refuse_too_many_bot_boards(
     for opponent in others:
         if (
             is_bot(opponent)
-            and challenges.running_between(context.connection, sender.id, opponent.id) >= MOST
+            and challenges.count_running_between(context.connection, sender.id, opponent.id) >= MOST
         ):
             example = f"games {sender.userid}"
             raise Refused("many-with-house", part=opponent.userid, most=MOST, example=example)

@@ -14,11 +14,13 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards import bot_turns, mail_invitations, opponents
+from pbmserv.service.boards.acceptance import join, refuse_blocked_meeting
 from pbmserv.service.boards.board_ends import decline
+from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.first_draws import draw_again
+from pbmserv.service.boards.new_boards import Proposal
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.plies import join, refuse_blocked_meeting, refuse_finished
-from pbmserv.service.boards.proposals import Proposal, invite, sender_of
+from pbmserv.service.boards.proposals import propose, sender_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import is_player, known_game, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -35,9 +37,8 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     """Begin a board of which the sender is a player; ask the others by mail."""
     if command.address:
         return mail_invitations.invite(context, command)
-    written = command = opponents.with_usual_opponent(context, command)
-    command = _with_writer(context, command)
-    added = len(command.userids) - len(written.userids)
+    written = opponents.with_usual_opponent(context, command)
+    command = _with_writer(context, written)
     terms = read_times(command.times)
     game = known_game(context, command.game)
     if command.alone and not races(game):
@@ -49,7 +50,7 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
         player = players.active_by_userid(context.connection, command.userids[0])
         example = f"{game.info.key} solo {player.userid if player is not None else 'USERID'}"
         raise Refused("only-one-player", example=example)
-    for place, userid in enumerate(command.userids, 1 - added):
+    for place, userid in enumerate(written.userids, 1):
         _refuse_unknown_name(context, userid, place)
     part = " ".join(command.userids)
     is_alone = len(command.userids) == 1 and "-race" in command.options
@@ -64,11 +65,11 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     if len(command.userids) == 1:
         words = (command.game, "solo", "{you}", *(word for word in settings if word != "-race"))
     example = " ".join(words)
-    if command.who is not None:
-        sender = context.authenticate(command.who)
+    if command.credentials is not None:
+        sender = context.authenticate(command.credentials)
     else:
         sender = sender_of(context, sitting, example)
-    return invite(context, sender, Proposal(game, options, rated, terms, sitting), {})
+    return propose(context, sender, Proposal(game, options, rated, terms, sitting), {})
 
 
 def _with_writer(context: CommandContext, command: Challenge) -> Challenge:
@@ -79,7 +80,7 @@ def _with_writer(context: CommandContext, command: Challenge) -> Challenge:
     Raises:
         Refused: several players have that address.
     """
-    if command.who is not None or (command.alone and command.userids):
+    if command.credentials is not None or (command.alone and command.userids):
         return command
     if writers := context.known_writers():
         named = {player.userid for player in writers} & set(command.userids)
@@ -96,7 +97,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
 
     If the other player has asked for the same rematch, accept it instead.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     if board.status == BoardStatus.PROPOSED and sitter.accepted_at is None:
         raise Refused("accept-how")  # "let's play again" is not a clear yes
     if board.status not in {BoardStatus.FINISHED, BoardStatus.DECLINED}:
@@ -108,7 +109,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
             context.connection, asker, board.game, board.options, seated
         )
         if waiting_number is not None and asker == sitter.player_id:
-            return accept(context, Accept(None, waiting_number, command.who))
+            return accept(context, Accept(None, waiting_number, command.credentials))
         if waiting_number is not None:
             raise Refused(
                 "rematch-asked", part=str(waiting_number), example=f"show {waiting_number}"
@@ -127,12 +128,12 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     context.current.focus = None
     terms = USUAL if board.of_event else board.terms
     proposal = Proposal(game, options, rated, terms, sitting)
-    return invite(context, sender, proposal, {"rematch": board.id})
+    return propose(context, sender, proposal, {"rematch": board.id})
 
 
 def accept(context: CommandContext, command: Accept) -> Answer:
     """Accept a challenge."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     if sitter.accepted_at is not None:
         raise Refused("already-accepted", part=str(board.id), example="show")
@@ -180,7 +181,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
 
 def reject(context: CommandContext, command: Reject) -> Answer:
     """Reject a challenge."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     if board.status != BoardStatus.PROPOSED:
         raise Refused("nothing-to-reject", part=str(board.id))
@@ -227,9 +228,12 @@ def _of_one_option(game: AnyGame, forms: Mapping[str, str], word: str) -> str:
     """Return the only option that takes this value ("8x8" is a size), ``""`` if there is none."""
     if not word[:1].isdigit():
         return ""
-    choosy = [name for name in forms if forms[name] and not _is_option(game, f"-{name}=anything")]
-    matching = [one for name in choosy if _is_option(game, one := f"-{name}={word}")]
-    return matching[0] if len(matching) == 1 else ""
+    strict_names = [
+        name for name in forms if forms[name] and not _is_option(game, f"-{name}=anything")
+    ]
+    options = [f"-{name}={word}" for name in strict_names]
+    fitting = [option for option in options if _is_option(game, option)]
+    return fitting[0] if len(fitting) == 1 else ""
 
 
 def _is_option(game: AnyGame, word: str) -> bool:

@@ -58,7 +58,7 @@ def far_cells_refused(cells: Sequence[Sequence[str]], example: str) -> Refused:
     return Refused("far-cells", part=typed, meant=meant, example=example)
 
 
-def question(
+def ask_about_far_cells(
     context: CommandContext, mover: Mover, move: Move, text: str, *, with_words: bool
 ) -> Answer | None:
     """Submit a move and ask whether its far cells are meant; return `None` if it has none.
@@ -71,10 +71,10 @@ def question(
     cells = doubtful_cells(context, mover, text)
     if not cells:
         return None
-    return submitted(context, mover, move, text, cells, with_words=with_words)
+    return submit_move(context, mover, move, text, cells, with_words=with_words)
 
 
-def submitted(
+def submit_move(
     context: CommandContext,
     mover: Mover,
     move: Move,
@@ -98,7 +98,7 @@ def submitted(
     return Answer((Part("submitted", words, board.id, board.plies, seat),))
 
 
-def remember(context: CommandContext, mover: Mover, text: str) -> None:
+def note_far_labels(context: CommandContext, mover: Mover, text: str) -> None:
     """Note that a player uses far labels, if the confirmed move has one."""
     if far_cells(mover, text):
         preferences.save(context.connection, mover.sitter.player_id, {"labels": BOTH})

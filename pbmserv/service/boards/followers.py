@@ -14,7 +14,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import races_of
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.secret_boxes import refuse_spoiler, spoils
-from pbmserv.store.boards import boards, challenges
+from pbmserv.store.boards import boards, followers, seeks
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.tables.boards import BoardStatus
 
@@ -27,9 +27,9 @@ MOST_FOLLOWERS = 100
 
 def follow(context: CommandContext, command: Follow) -> Answer:
     """``subscribe``, ``notify`` and ``unsubscribe``."""
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     number = command.board
-    if number is None and command.who is None and context.reply_address is not None:
+    if number is None and command.credentials is None and context.reply_address is not None:
         number = _bound_board(context.reply_address)
     if number is None:
         if command.what == "off":
@@ -39,7 +39,7 @@ def follow(context: CommandContext, command: Follow) -> Answer:
     if board is None:
         raise Refused("no-such-board", part=str(number), example=f"games {player.userid}")
     if command.what == "off":
-        if not boards.unfollow(context.connection, board.id, player.id):
+        if not followers.unfollow(context.connection, board.id, player.id):
             raise _not_followed(context, board, player.id)
         return Answer((Part("follow", {"what": "off"}, board.id, board.plies, None),))
     if board.sitter_of(player.id) is not None:
@@ -49,8 +49,8 @@ def follow(context: CommandContext, command: Follow) -> Answer:
         raise Refused(code, part=str(board.id), example=f"{board.game} show {board.id}")
     if spoils(context, board) != "box-chosen":  # its end shows nothing hidden
         refuse_spoiler(context, board)
-    _leave_room(context, board, player.id)
-    boards.follow(context.connection, board.id, player.id, command.what)
+    _refuse_too_many(context, board, player.id)
+    followers.follow(context.connection, board.id, player.id, command.what)
     return Answer((Part("follow", {"what": command.what}, board.id, board.plies, None),))
 
 
@@ -67,10 +67,12 @@ def _what_else(context: CommandContext, player_id: int, *, on_board: bool = Fals
     Args:
         on_board: the player plays on the named board.
     """
-    seeks = bool(challenges.seeks_of(context.connection, player_id))
-    example = "seek off" if seeks else "signoff"
+    is_seeking = bool(seeks.of_player(context.connection, player_id))
+    example = "seek off" if is_seeking else "signoff"
     daily = bool(races_of(context, None))
-    return Refused("unsubscribe-what", example=example, seeks=seeks, on_board=on_board, daily=daily)
+    return Refused(
+        "unsubscribe-what", example=example, seeks=is_seeking, on_board=on_board, daily=daily
+    )
 
 
 def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -> Answer | None:
@@ -80,9 +82,9 @@ def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -
         Refused: it may be a move.
     """
     match line.meaning:
-        case command_types.ReplyMove() | command_types.Yes() | MakeMove(who=None):
+        case command_types.ReplyMove() | command_types.Yes() | MakeMove(credentials=None):
             raise Refused("only-watching", part=line.echo, example="unsubscribe")
-        case ShowAs(who=None, boards=()):
+        case ShowAs(credentials=None, boards=()):
             return showing.show(context, Show(None, (BoardRef(reply_address.about),)))
     return None
 
@@ -101,15 +103,15 @@ def news_to_followers(
         Notification(
             follower.address, follower.player_id, Part("followed", words, board.id, ply, None)
         )
-        for follower in boards.followers_of(context.connection, board.id)
+        for follower in followers.of_board(context.connection, board.id)
         if ended or follower.what == "all"
     )
     if ended:
-        boards.drop_followers(context.connection, board.id)
+        followers.drop_all(context.connection, board.id)
     return notifications
 
 
-def not_played(context: CommandContext, board: BoardRow) -> tuple[Notification, ...]:
+def news_of_declined_board(context: CommandContext, board: BoardRow) -> tuple[Notification, ...]:
     """Return letters to the followers of a board that was declined."""
     notifications = tuple(
         Notification(
@@ -117,9 +119,9 @@ def not_played(context: CommandContext, board: BoardRow) -> tuple[Notification, 
             follower.player_id,
             Part("followed", {"event": "declined", "over": True}, board.id, board.plies, None),
         )
-        for follower in boards.followers_of(context.connection, board.id)
+        for follower in followers.of_board(context.connection, board.id)
     )
-    boards.drop_followers(context.connection, board.id)
+    followers.drop_all(context.connection, board.id)
     return notifications
 
 
@@ -128,8 +130,8 @@ def _bound_board(reply_address: ReplyAddress) -> int | None:
     return reply_address.about if bound else None
 
 
-def _leave_room(context: CommandContext, board: BoardRow, player_id: int) -> None:
-    followed = boards.followed_by(context.connection, player_id)
+def _refuse_too_many(context: CommandContext, board: BoardRow, player_id: int) -> None:
+    followed = followers.boards_of(context.connection, player_id)
     if any(number == board.id for number, _ in followed):
         return
     if len(followed) >= MOST_FOLLOWED:
@@ -139,7 +141,7 @@ def _leave_room(context: CommandContext, board: BoardRow, player_id: int) -> Non
             most=MOST_FOLLOWED,
             example=f"unsubscribe {followed[-1][0]} USERID PASSWORD",
         )
-    if boards.count_followers(context.connection, board.id) >= MOST_FOLLOWERS:
+    if followers.count(context.connection, board.id) >= MOST_FOLLOWERS:
         raise Refused(
             "many-followers",
             part=str(board.id),

@@ -15,7 +15,7 @@ from pbmserv.service.core.lookup import games_of, players_of
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import challenges, histories
+from pbmserv.store.boards import histories, seeks
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.histories import EndedGame
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
@@ -91,7 +91,7 @@ def _seeks(context: CommandContext, player: Player, command: Games) -> list[dict
             "options": list(seek.options),
             "since": f"{seek.created_at:%Y-%m-%d}",
         }
-        for seek in challenges.seeks_of(context.connection, player.id)
+        for seek in seeks.of_player(context.connection, player.id)
         if command.game in {None, seek.game}
     ]
 

@@ -19,13 +19,13 @@ from pbmserv.service.core.job_result import NOTHING, Done
 from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.services import Services
-from pbmserv.store.accounts import preferences
+from pbmserv.store.accounts import notices
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.delivery.outbox import NewLetter
-from pbmserv.store.tables.boards import PauseKind
+from pbmserv.store.tables.downtime import PauseKind
 
 MOST_STOPS = 2
 """Processes that may end in the rules of a game before the game is stopped."""
@@ -88,7 +88,7 @@ def _letters(context: CommandContext, game: str) -> list[Notification]:
 def _note_notice(context: CommandContext, player_id: int, game: str) -> bool:
     """Note that a player is told now; return whether nothing was noted for `NOTICE_EVERY`."""
     kind = f"+{game}"[:LONGEST_KIND]
-    return preferences.note_notice(context.connection, player_id, kind, context.now, NOTICE_EVERY)
+    return notices.note(context.connection, player_id, kind, context.now, NOTICE_EVERY)
 
 
 def _part(context: CommandContext, game: str, *, is_stopped: bool) -> Part:

@@ -16,8 +16,8 @@ from pbmserv.errors import PlayerError, Refused
 from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards.mail_invitations import VALID_FOR
+from pbmserv.service.boards.new_boards import Proposal, make_board
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.proposals import Proposal, make_board
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.free_userids import free_userid, is_free

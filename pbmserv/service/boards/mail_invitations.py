@@ -113,8 +113,8 @@ def _refuse_no_address(context: CommandContext, address: str) -> None:
 
 def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
     """Return the inviter, and the name for the friend."""
-    if command.who is not None:
-        sender = context.authenticate(command.who)
+    if command.credentials is not None:
+        sender = context.authenticate(command.credentials)
         others = [userid for userid in command.userids if userid != sender.userid]
     else:
         sender = _proven(context, command)
@@ -162,19 +162,22 @@ def _refuse_too_many_invitations(
     if context.services.signup == "closed":
         raise Refused("invite-closed")
     preferences.lock(context.connection, sender.id)
-    month, day = context.now - VALID_FOR, context.now - _DAY
-    if invitations.has_invited(context.connection, sender.id, marks, month):
+    month_ago, day_ago = context.now - VALID_FOR, context.now - _DAY
+    if invitations.has_invited(context.connection, sender.id, marks, month_ago):
         raise Refused("invited-already", part=address, days=VALID_FOR.days)
     most = context.services.invitations
-    if invitations.by_player(context.connection, sender.id, day) >= most:
+    if invitations.by_player(context.connection, sender.id, day_ago) >= most:
         raise Refused("invites-many", most=most)
 
 
 def _may_go(context: CommandContext, sender: Player, address: str, marks: list[str]) -> bool:
-    """Return whether the invitation is sent. The inviter does not learn that."""
-    month = context.now - VALID_FOR
+    """Return whether the invitation is sent, and count it against the limits.
+
+    The inviter does not learn that.
+    """
+    month_ago = context.now - VALID_FOR
     refused = invitations.are_refused(context.connection, marks)
-    enough = invitations.sent_to(context.connection, marks, month) >= MOST_TO_ADDRESS
+    enough = invitations.sent_to(context.connection, marks, month_ago) >= MOST_TO_ADDRESS
     traffic, source, mailbox = (
         context.services.traffic,
         context.actor.source,
@@ -204,12 +207,12 @@ def _players_at(context: CommandContext, address: str) -> list[Player]:
     return [player for player in candidates if player is not None and player.active]
 
 
-def _note_to(context: CommandContext, sender: Player, address: str, said: Said) -> Said:
+def _note_to(context: CommandContext, sender: Player, address: str, note: Said) -> Said:
     """Return the words that go into an invitation."""
     owners = _players_at(context, address)
     reaches_all = all(contact.reaches(context, sender.id, player) for player in owners)
-    return said if reaches_all else UNSAID
+    return note if reaches_all else UNSAID
 
 
-def _is_harmless(said: Said) -> bool:
-    return len(said) <= LONGEST_NOTE and _LURES.search(said) is None
+def _is_harmless(note: Said) -> bool:
+    return len(note) <= LONGEST_NOTE and _LURES.search(note) is None

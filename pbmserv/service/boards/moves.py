@@ -1,4 +1,4 @@
-"""Moves, offers, resigning, and words to the others at a board."""
+"""Moves by command and by reply; ``accept`` and ``reject``, which can be moves, too."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from pbmserv.commands.grammar.consent import Consent, consent_in
-from pbmserv.commands.grammar.plain_words import is_praise
 from pbmserv.commands.grammar.sentences import sentences, talk
 from pbmserv.commands.reading.reply_moves import greets
 from pbmserv.commands.table.command_types import ReplyMove
-from pbmserv.commands.table.playing import Chat, MakeMove, Resign
+from pbmserv.commands.table.playing import MakeMove, Resign
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.engine.protocol import only_meaning
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError, NotUnderstood, Refused
-from pbmserv.service.boards import bot_turns, challenges, far_labels
-from pbmserv.service.boards.board_ends import decline
+from pbmserv.service.boards import challenges, far_labels
+from pbmserv.service.boards.chat import is_heard_praise, say
+from pbmserv.service.boards.finished_boards import board_over, refuse_finished
 from pbmserv.service.boards.first_draws import refuse_before_draw
 from pbmserv.service.boards.mover import Mover, mover_at
-from pbmserv.service.boards.plies import log_ply, over, play_move, refuse_finished
+from pbmserv.service.boards.plies import play_move
+from pbmserv.service.boards.resigning import resign
 from pbmserv.service.boards.talked_moves import refuse_retracted_move, talked_move
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.outcome import Answer
 from pbmserv.service.core.said import Said
 from pbmserv.service.core.signed_words import without_goodbye
 from pbmserv.service.core.words_for_others import pass_on, words_for_others
@@ -36,11 +37,11 @@ _NUMBER = re.compile(r"#\s*(\d{1,6})\s*$")
 
 def make_move(context: CommandContext, command: MakeMove) -> Answer:
     """``game move board userid password move[#n]``, or ``move …`` in a reply."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     mover = mover_at(context, board, sitter)
     refuse_before_draw(mover)
-    not_late(context, mover, command.number, [command.text])
+    refuse_late_move(context, mover, command.number, [command.text])
     move = read_move(mover, command.text)
     return _play_or_ask(context, mover, move, words_for_others(context), command.text)
 
@@ -53,10 +54,10 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     """
     board, sitter = context.seat_at(None, None, None)
     if board.status not in RUNNING:
-        return _thanks(context, board, sitter, command)
+        return _pass_on_thanks(context, board, sitter, command)
     mover = mover_at(context, board, sitter)
-    lines, number = _numbered(command.lines)
-    not_late(context, mover, number, lines)
+    lines, number = _without_turn_number(command.lines)
+    refuse_late_move(context, mover, number, lines)
     written = without_goodbye("\n".join((lines[0], command.after[0])))
     is_asked = sitter.accepted_at is None
     if is_asked and not context.submission.may_be_answered:  # a machine may have written it
@@ -65,29 +66,36 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     if consent is not None and ((consent.leads and not consent.is_yes) or mover.position.draws):
         return _answer_challenge(context, consent)
     refuse_before_draw(mover)
-    game, view = mover.position.game, mover.view
     try:
-        first, move = _first_move(game, view, lines)
+        first, move = _first_move(mover.position.game, mover.view, lines)
     except NotUnderstood as error:
-        return _in_sentences(context, mover, written, consent, error)
-    text, below = lines[first], command.after[first]
-    for place in range(first + 1, len(lines)):
-        if place in command.breaks or not _is_move(game, view, lines[place]):
-            break
-        text, below = f"{text},{lines[place]}", command.after[place]
-        move = None
-    move = move or read_move(mover, text)
+        return _carry_out_sentences(context, mover, written, consent, error)
+    last = _last_line_of_move(mover, command, lines, first)
+    text, below = ",".join(lines[first : last + 1]), command.after[last]
+    if move is None or last > first:
+        move = read_move(mover, text)
     refuse_retracted_move(mover, move, below)
     above = "" if _names_writer(sitter, lines[0]) else talk(sentences("\n".join(lines[:first])))
     words = pass_on(context, "\n".join(filter(None, (above, below))))
     return _play_or_ask(context, mover, move, words, text)
 
 
+def _last_line_of_move(mover: Mover, command: ReplyMove, lines: tuple[str, ...], first: int) -> int:
+    """Return the index of the last line that belongs to the move that begins at a line."""
+    last = first
+    for place in range(first + 1, len(lines)):
+        is_below = place not in command.breaks
+        if not (is_below and _is_move(mover.position.game, mover.view, lines[place])):
+            break
+        last = place
+    return last
+
+
 def _play_or_ask(
     context: CommandContext, mover: Mover, move: Move, words: Said, typed: str
 ) -> Answer:
     """Play a move, or ask first whether its player means it; see `far_labels`."""
-    question = far_labels.question(context, mover, move, typed, with_words=bool(words))
+    question = far_labels.ask_about_far_cells(context, mover, move, typed, with_words=bool(words))
     return question or play_move(context, mover, move, words, typed)
 
 
@@ -96,7 +104,7 @@ def _names_writer(sitter: Sitter, line: str) -> bool:
     return line.partition(" ")[0].lower() == sitter.userid
 
 
-def _in_sentences(
+def _carry_out_sentences(
     context: CommandContext,
     mover: Mover,
     written: str,
@@ -127,7 +135,7 @@ def _in_sentences(
     if has_password:
         context.current.echo_hidden = True
         raise Refused("no-password-needed") from error
-    if is_read and is_kind(context, written) and not error.refusal.example:
+    if is_read and is_heard_praise(context, written) and not error.refusal.example:
         return say(mover.board, sitter, pass_on(context, written))
     raise error
 
@@ -140,27 +148,18 @@ def _answer_challenge(context: CommandContext, consent: Consent) -> Answer:
     return reject(context, Reject(None, None, None))
 
 
-def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove) -> Answer:
+def _pass_on_thanks(
+    context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove
+) -> Answer:
     """Pass on kind words after the end of a game: "Thanks for the game!".
 
     Raises:
         Refused: the words are not kind, or nobody would read them; the board is over.
     """
     written = "\n".join((command.lines[0], command.after[0]))
-    if board.status == BoardStatus.FINISHED and is_kind(context, written):
+    if board.status == BoardStatus.FINISHED and is_heard_praise(context, written):
         return say(board, sitter, pass_on(context, written))
-    raise over(context, board)
-
-
-def is_kind(context: CommandContext, words: str) -> bool:
-    """Return whether words at the answered letter's board are kind, and a person reads them."""
-    board, sitter = context.seat_at(None, None, None)
-    is_heard = (
-        bool(board.people_beside(sitter.player_id))
-        and not board.terms.alone
-        and not context.position(board).is_practice
-    )
-    return is_heard and is_praise(words)
+    raise board_over(context, board)
 
 
 def read_move(mover: Mover, text: str) -> Move:
@@ -188,62 +187,14 @@ def holds_move(context: CommandContext, command: ReplyMove, number: int | None =
     board, sitter = context.seat_at(number, None, None)
     mover = mover_at(context, board, sitter)
     game, view = mover.position.game, mover.view
-    lines = _numbered(command.lines)[0]
+    lines = _without_turn_number(command.lines)[0]
     if any(_is_move(game, view, line) for line in lines):
         return True
     written = "\n".join((lines[0], command.after[0]))
     return talked_move(mover, written, has_accepted=True) is not None
 
 
-def resign(context: CommandContext, command: Resign) -> Answer:
-    """Give up a game.
-
-    A board that not all players have accepted, or on which this player has not moved, is declined
-    instead and counts for nothing. Boards of an event are lost from the beginning on. In a race
-    that others have accepted, they go on.
-    """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
-    refuse_finished(context, board)
-    position = context.position(board)
-    others = [other for other in board.sitters if other is not sitter]
-    is_taken_up = board.status == BoardStatus.ACTIVE or any(other.accepted_at for other in others)
-    others_go_on = position.apart and bool(others) and is_taken_up
-    is_bound = board.of_event or sitter.seat in position.moved()
-    if not others_go_on and (not is_bound or board.status == BoardStatus.PROPOSED):
-        return decline(context, board, sitter)
-    return log_ply(
-        context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
-    )
-
-
-def chat(context: CommandContext, command: Chat) -> Answer:
-    """Send words to the others at a board, without a move."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
-    return say(board, sitter, words_for_others(context))
-
-
-def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
-    """Pass *words* on to everybody else at the board."""
-    bot_turns.refuse_chat_without_listeners(board, sitter)
-    if not words:
-        raise Refused("no-words", part="chat")
-    others = board.people_beside(sitter.player_id)
-    letter_words = {"by": sitter.userid, "said": words}
-    sent = {
-        "to": [s.userid for s in others],
-        "unreachable": [s.userid for s in others if s.unreachable_since],
-        "said": words,
-    }
-    return Answer(
-        (Part("chat-sent", sent, board.id, board.plies, sitter.seat),),
-        tuple(
-            Notification.sitter(s, Part("chat", letter_words, board.id, board.plies, s.seat))
-            for s in others
-        ),
-    )
-
-
-def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
+def _without_turn_number(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
     """Return the lines without the ``#n`` of the first one, and n."""
     match = _NUMBER.search(lines[0])
     if match is None:
@@ -251,7 +202,7 @@ def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
     return (lines[0][: match.start()].rstrip(), *lines[1:]), int(match[1])
 
 
-def not_late(
+def refuse_late_move(
     context: CommandContext, mover: Mover, number: int | None, lines: Sequence[str]
 ) -> None:
     """Refuse a move that was meant for another turn; free moves are never late.
@@ -329,9 +280,9 @@ def reject(context: CommandContext, command: Reject) -> Answer:
 
 def _drop_out(context: CommandContext, command: Reject) -> Answer:
     """Reject a challenge; the others of a race go on."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     if board.status == BoardStatus.PROPOSED and board.seats > 1 and context.position(board).apart:
-        return resign(context, Resign(command.game, command.board, command.who))
+        return resign(context, Resign(command.game, command.board, command.credentials))
     assert sitter.seat < board.seats
     return challenges.reject(context, command)
 
@@ -341,7 +292,7 @@ def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
     below, number = command.below, command.board
     if below is None:
         return None
-    board, sitter = context.seat_at(number, command.game, command.who)
+    board, sitter = context.seat_at(number, command.game, command.credentials)
     waits = board.status == BoardStatus.PROPOSED and sitter.accepted_at is None
     if not (waits and holds_move(context, below, number)):
         return None
@@ -352,7 +303,7 @@ def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
 
 def _as_move(context: CommandContext, command: Accept | Reject, word: str) -> Answer | None:
     """Play this word as a move; return `None` if it is no move now."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     if board.status != BoardStatus.ACTIVE:
         return None
     mover = mover_at(context, board, sitter)

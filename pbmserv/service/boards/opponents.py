@@ -71,7 +71,7 @@ def friends_of(connection: Connection, player_id: int) -> list[Friend]:
 
 def friends(context: CommandContext, command: Friends) -> Answer:
     """Answer ``friends``, to the player alone."""
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     rows = friends_of(context.connection, player.id)
     words = {
         "rows": [asdict(row) for row in rows[:LISTED]],
@@ -91,7 +91,7 @@ def with_usual_opponent(context: CommandContext, command: Challenge) -> Challeng
     at = _place_of_usual(command.userids)
     if at is None or players.active_by_userid(context.connection, "usual") is not None:
         return command
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     people = friends_of(context.connection, player.id)
     if not people:
         raise Refused("no-usual-opponent", example=f"{command.game} seek".strip())

@@ -8,7 +8,7 @@ from functools import partial
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards, histories
+from pbmserv.store.boards import boards, histories, player_boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 from pbmserv.views.shown_boards import show_or_log
@@ -47,7 +47,10 @@ def boards_of(
     most_read = SEARCHED if which == "next" else most
     listed: list[BoardRow] = []
     total = 0
-    for board_id in boards.of_player(context.connection, player.id, statuses, game, most_read):
+    numbers = player_boards.of_player(
+        context.connection, player.id, statuses, game=game, most=most_read
+    )
+    for board_id in numbers:
         context.budget.spend(Work.BOARD)
         board = boards.load(context.connection, board_id)
         if board is None:

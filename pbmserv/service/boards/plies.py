@@ -1,33 +1,29 @@
-"""Plies: making a move, logging its ply, and telling everybody."""
+"""Plies: making a move, and logging its ply; `ply_news` tells everybody."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from pbmserv.engine.adapter import AdaptedGame
-from pbmserv.engine.clocks import SeatClock
 from pbmserv.engine.position import Position, octets_of, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
 from pbmserv.engine.record import EARLY_ENDS, FORFEIT, WITHDRAW
-from pbmserv.engine.table import OFFER
 from pbmserv.engine.types import Move
 from pbmserv.errors import Refused, ServerFault
 from pbmserv.service.boards import bot_turns
-from pbmserv.service.boards.board_ends import GOES_ON, BoardEnd, end_board
+from pbmserv.service.boards.acceptance import join, refuse_blocked_meeting
+from pbmserv.service.boards.board_ends import GOES_ON, end_board
 from pbmserv.service.boards.first_draws import draw_box, mark_of_first_mail, refuse_before_draw
-from pbmserv.service.boards.followers import news_to_followers
 from pbmserv.service.boards.mover import Mover
-from pbmserv.service.core import contact
+from pbmserv.service.boards.ply_news import LoggedPly, answer_about_ply
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.outcome import Answer
 from pbmserv.service.core.said import Said
 from pbmserv.service.time import timekeeping
-from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.tables.boards import RUNNING, BoardStatus
+from pbmserv.store.tables.boards import BoardStatus
 
 LARGEST_STATE = 1_000_000
 """Octets of a state; `game check` objects to a fifth of that."""
@@ -55,19 +51,19 @@ def play_move(
     mover = draw_box(context, mover)
     if move.free or mover.is_to_act:
         timed = mover.position.apart and not move.free
-        recorded_move = recorded(context, mover, move) if timed else move
+        recorded_move = _with_time(context, mover, move) if timed else move
         mark = "" if move.free else mark_of_first_mail(context, mover)
         after = mover.position.move(mover.seat, recorded_move, mark)
         answer = log_ply(context, mover.board, mover.sitter, after, words)
     else:
-        answer = _meanwhile(context, mover, move, words)
+        answer = _make_free_part(context, mover, move, words)
     plain = "".join(typed.split()).upper().replace(";", ",")
     if typed and plain != "".join(move.text.split()).upper():
         answer = answer.with_words(read_as=move.text)
     return answer
 
 
-def _meanwhile(context: CommandContext, mover: Mover, move: Move, words: Said) -> Answer:
+def _make_free_part(context: CommandContext, mover: Mover, move: Move, words: Said) -> Answer:
     """Make the part of a move that uses no turn; the letter offers to queue the rest.
 
     Raises:
@@ -91,7 +87,7 @@ def _meanwhile(context: CommandContext, mover: Mover, move: Move, words: Said) -
     return answer.with_words(held={"move": rest, "waiting": waiting})
 
 
-def recorded(context: CommandContext, mover: Mover, move: Move) -> Move:
+def _with_time(context: CommandContext, mover: Mover, move: Move) -> Move:
     """Return a turn of a race as it is recorded: with its time, if the race is timed."""
     game = mover.position.game
     if not races(game) or not game.timed(mover.position.state):
@@ -139,93 +135,9 @@ def log_ply(
     if board.status == BoardStatus.FINISHED and outcome is None:
         boards.reopen(context.connection, board.id)
     end = end_board(context, board, after, outcome, undecided) if outcome else GOES_ON
-    return _answer_about_ply(context, board, sitter, after, words, undecided, end, times.clocks)
-
-
-def _answer_about_ply(
-    context: CommandContext,
-    board: BoardRow,
-    sitter: Sitter,
-    after: Position,
-    words: Said,
-    undecided: Sequence[str],
-    end: BoardEnd,
-    seat_clocks: Sequence[SeatClock],
-) -> Answer:
-    """Return the answer about a ply, and the letters to the others.
-
-    Args:
-        board: the board before the ply.
-        sitter: the player who made it.
-        after: the position after it.
-        words: of that player, for the others.
-        undecided: userids of players who have not accepted yet, and get no letters.
-        end: words about the end of the board.
-        seat_clocks: the clocks after the ply.
-    """
-    ply, outcome = after.ply, after.outcome
-    assert ply is not None
-    letter = "result" if outcome else "board"
-    how = {"undecided": list(undecided), **end.words}
-    said_to = words if board.seats - len(board.bots) > 1 else ""
-    own_words = {"event": "moved", "said_to": said_to, **how, **end.own_words}
-    banks = {
-        seated.seat: {}
-        if outcome
-        else timekeeping.bank_words(context, board, seat_clocks, seated.seat)
-        for seated in board.sitters
-    }
-    own_words |= banks[sitter.seat]
-    own = Part(letter, own_words, board.id, after.number, sitter.seat)
-    news = {"event": "news", "by": sitter.userid, "said": words, **how}
-    notifications = []
-    for other in board.sitters:
-        if other.player_id == sitter.player_id or other.userid in undecided:
-            continue
-        is_news = after.is_news_for(other.seat) and (not ply.free or _is_offer(after))
-        if outcome is not None or is_news:
-            part = Part(letter, news | banks[other.seat], board.id, after.number, other.seat)
-            notifications.append(Notification.sitter(other, part))
-        elif words:  # a free move is no news, but the words with it are
-            letter_words = {"by": sitter.userid, "said": words}
-            notifications.append(
-                Notification.sitter(
-                    other, Part("chat", letter_words, board.id, after.number, other.seat)
-                )
-            )
-    if board.followed:
-        unseen, is_over = ply.free or not after.is_news_for(None), outcome is not None
-        notifications += news_to_followers(context, board, after.number, free=unseen, ended=is_over)
-    return Answer((own,), tuple(notifications))
-
-
-def _is_offer(after: Position) -> bool:
-    """Return whether a free ply asks the other player something, or answers."""
-    return any(note.kind == OFFER for note in after.step.notes)
-
-
-def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
-    """Note that a player accepts the board; return the userids of those who are still undecided."""
-    if board.status != BoardStatus.PROPOSED:
-        return ()
-    undecided = board.undecided
-    if sitter.accepted_at is None:
-        boards.accept(context.connection, board.id, sitter.player_id, context.now)
-        undecided = tuple(userid for userid in undecided if userid != sitter.userid)
-    if not undecided:
-        boards.set_status(context.connection, board.id, BoardStatus.ACTIVE)
-    return undecided
-
-
-def refuse_blocked_meeting(context: CommandContext, board: BoardRow, sitter: Sitter) -> None:
-    """Refuse to accept a board if this player and another one block each other."""
-    if sitter.accepted_at is not None:
-        return
-    ids = [other.player_id for other in board.sitters if other.player_id != sitter.player_id]
-    others = [
-        player for player_id in ids if (player := players.by_id(context.connection, player_id))
-    ]
-    contact.refuse_blocked_players(context, sitter.player_id, others)
+    return answer_about_ply(
+        context, LoggedPly(board, sitter, after, words, undecided, end, times.clocks)
+    )
 
 
 def refuse_full_record(board: BoardRow, sitter: Sitter, after: Position) -> None:
@@ -242,27 +154,3 @@ def refuse_full_record(board: BoardRow, sitter: Sitter, after: Position) -> None
     if after.weight_of(sitter.seat) > share:
         code = "board-full-free" if ply.free else "board-full"
         raise Refused(code, part=str(board.id), seats=board.seats)
-
-
-def refuse_finished_unless_practice(context: CommandContext, board: BoardRow) -> Position:
-    """Refuse a command for a board that is over, except in practice, where the end is a step like
-    any other."""
-    position = context.position(board)
-    if not (board.status == BoardStatus.FINISHED and position.is_practice):
-        refuse_finished(context, board)
-    return position
-
-
-def refuse_finished(context: CommandContext, board: BoardRow) -> None:
-    """Refuse a command for a board that is over."""
-    if board.status not in RUNNING:
-        raise over(context, board)
-
-
-def over(context: CommandContext, board: BoardRow) -> Refused:
-    """Return the refusal for a board that is over or was declined."""
-    if board.status == BoardStatus.DECLINED:
-        return Refused("board-declined", part=str(board.id))
-    if context.position(board).is_practice:
-        return Refused("practice-over", part=str(board.id), example="undo")
-    return Refused("board-over", part=str(board.id), seats=board.seats)

@@ -11,7 +11,7 @@ from pbmserv.engine.types import Preview as Previewed
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, Refused
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.boards.plies import refuse_finished
+from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.showing import watched_ply
 from pbmserv.service.core.command_state import Focus
 from pbmserv.service.core.context import CommandContext
@@ -74,8 +74,8 @@ def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat 
     if command.game is not None and command.game != board_row.game:
         raise wrong_game(board_row, command.game)
     by_reply = context.reply_address is not None and context.reply_address.player
-    is_sure = bool(by_reply) or command.who is not None
-    writers = [context.speaker(command.who)] if is_sure else context.known_writers()
+    is_sure = bool(by_reply) or command.credentials is not None
+    writers = [context.speaker(command.credentials)] if is_sure else context.known_writers()
     own = next(filter(None, (board_row.sitter_of(player.id) for player in writers)), None)
     if own is None and is_sure:
         raise not_seated(board_row)
@@ -103,7 +103,7 @@ def check(context: CommandContext, command: Check) -> Answer:
     """``game check board userid password [what]``: show which results the player's markers explain,
     or the way of a ray through them.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     position = context.position(board)
     game = position.game
     if not isinstance(game, Aided):

@@ -1,4 +1,4 @@
-"""Waiting moves: queued ones wait for their turn, submitted ones for ``confirm``."""
+"""Queued moves: plans of players, and the moves of them that are due."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from pbmserv.commands.table.playing import ConfirmMove, Queue, Submit
+from pbmserv.commands.table.playing import Queue
 from pbmserv.engine.plans import (
     Plan,
     answering,
@@ -23,15 +23,14 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.boards import far_labels
+from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.first_draws import refuse_before_draw
 from pbmserv.service.boards.mover import mover_at
-from pbmserv.service.boards.moves import not_late, read_move
-from pbmserv.service.boards.plies import log_ply, play_move, refuse_finished
+from pbmserv.service.boards.plies import log_ply, play_move
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import UNSAID
-from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
@@ -47,7 +46,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
 
     On the player's turn the plan begins at once.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     text = command.plan.strip()
     if text.lower() in FORGET:
@@ -75,7 +74,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
 
 
-def go_on(context: CommandContext, answer: Answer) -> Answer:
+def play_queued_moves(context: CommandContext, answer: Answer) -> Answer:
     """Play the queued moves that are due after a command, and name those that wait.
 
     Each player at such a board gets one letter about all of them, in place of the letter about the
@@ -84,7 +83,7 @@ def go_on(context: CommandContext, answer: Answer) -> Answer:
     plans_by_board = dict(context.current.moved)
     for board_id, plans in plans_by_board.items():
         if plans:
-            answer = _Run(context, board_id, plans).into(answer)
+            answer = _PlanRun(context, board_id, plans).play_into(answer)
 
     # Letters to players with waiting plans name the plans.
     for part in [*answer.parts, *[notification.part for notification in answer.notifications]]:
@@ -110,10 +109,10 @@ def _naming(part: Part, plans_by_board: dict[int, dict[Seat, str]]) -> Part:
     plan = plans_by_board[part.board].get(part.seat)
     if plan is None:
         return part
-    return replace(part, words={**part.words, "plan": {**_NOTHING, "waiting": plan}})
+    return replace(part, words={**part.words, "plan": {**_NO_NEWS, "waiting": plan}})
 
 
-_NOTHING: Mapping[str, Any] = {
+_NO_NEWS: Mapping[str, Any] = {
     "played": [],
     "dropped": None,
     "unfit": "",
@@ -126,49 +125,49 @@ after which the plans had to rest; and the `waiting` plan."""
 
 
 @dataclass
-class _Run:
+class _PlanRun:
     """A run of queued moves on one board.
 
     Attributes:
         plans: the waiting plans by seat, as in the database.
-        said: words about the plan in each seat's letter.
-        parts: the letters about the newest ply, by player.
-        others: letters to people who are not at the board.
+        plan_words: words about the plan in each seat's letter.
+        newest_parts: the letters about the newest ply, by player id.
+        other_letters: letters to people who are not at the board, and about other things.
     """
 
     context: CommandContext
     board_id: int
     plans: dict[Seat, str]
-    said: dict[Seat, dict[str, Any]] = field(default_factory=dict)
-    parts: dict[int, Part] = field(default_factory=dict)
-    others: list[Notification] = field(default_factory=list)
+    plan_words: dict[Seat, dict[str, Any]] = field(default_factory=dict)
+    newest_parts: dict[int, Part] = field(default_factory=dict)
+    other_letters: list[Notification] = field(default_factory=list)
 
-    def into(self, answer: Answer) -> Answer:
+    def play_into(self, answer: Answer) -> Answer:
         """Play the due moves, and return the answer with letters about them."""
-        board = self._board()
+        board = self._locked_board()
         before = self.context.position(board)
         plies = 0
         while board.status in RUNNING and plies < MOST_PLIES:
-            seat = self._due(board)
+            seat = self._due_seat(board)
             if seat is None:
                 break
             plies += self._take_turn(board, seat)
-            board = self._board()
+            board = self._locked_board()
         if board.status == BoardStatus.FINISHED:
             moves.drop_plans(self.context.connection, board.id)
             self.plans.clear()
-        elif plies == MOST_PLIES and (seat := self._due(board)) is not None:
-            self._say(seat, rests=plies)
-        if not self.said:
+        elif plies == MOST_PLIES and (seat := self._due_seat(board)) is not None:
+            self._add_words(seat, rests=plies)
+        if not self.plan_words:
             return answer
         return self._with_last_letters(answer, board, before)
 
-    def _board(self) -> BoardRow:
+    def _locked_board(self) -> BoardRow:
         board = boards.lock(self.context.connection, self.board_id)
         assert board is not None
         return board
 
-    def _due(self, board: BoardRow) -> Seat | None:
+    def _due_seat(self, board: BoardRow) -> Seat | None:
         """Return the first seat that is to act and has a plan."""
         position = self.context.position(board)
         acting = position.game.to_act(position.state)
@@ -182,11 +181,11 @@ class _Run:
         plan = parse_plan(self.plans[seat])
         game, view = mover.position.game, mover.view
         judge = answering(game)
-        holds = _never if judge is None else partial(judge.holds, view)
+        holds = _refuse_condition if judge is None else partial(judge.holds, view)
         play = play_due(plan, holds)
         if play is None:
-            self._say(seat, unfit=self.plans[seat])
-            self._keep(seat, None)
+            self._add_words(seat, unfit=self.plans[seat])
+            self._keep_plan(seat, None)
             return 0
         try:
             if play.move == WITHDRAW:
@@ -207,34 +206,34 @@ class _Run:
                 "values": dict(refusal.values),
                 "example": refusal.example,
             }
-            self._say(seat, dropped={"move": play.move, "refusal": why})
-            self._keep(seat, None)
+            self._add_words(seat, dropped={"move": play.move, "refusal": why})
+            self._keep_plan(seat, None)
             return 0
-        self._say(seat, played=[*self.said.get(seat, _NOTHING)["played"], text])
-        self._keep(seat, play.then)
-        self._gather(board, sitter, answer)
+        self._add_words(seat, played=[*self.plan_words.get(seat, _NO_NEWS)["played"], text])
+        self._keep_plan(seat, play.then)
+        self._keep_newest_letters(board, sitter, answer)
         return 1
 
-    def _keep(self, seat: Seat, plan: Plan | None) -> None:
+    def _keep_plan(self, seat: Seat, plan: Plan | None) -> None:
         if plan is None:
             self.plans.pop(seat)
         else:
             self.plans[seat] = print_plan(plan)
         moves.keep_plan(self.context.connection, self.board_id, seat, self.plans.get(seat))
 
-    def _say(self, seat: Seat, **words: Any) -> None:
-        self.said[seat] = {**_NOTHING, **self.said.get(seat, {}), **words}
+    def _add_words(self, seat: Seat, **words: Any) -> None:
+        self.plan_words[seat] = {**_NO_NEWS, **self.plan_words.get(seat, {}), **words}
 
-    def _gather(self, board: BoardRow, mover: Sitter, answer: Answer) -> None:
+    def _keep_newest_letters(self, board: BoardRow, mover: Sitter, answer: Answer) -> None:
         """Keep the newest letter to each player, and all letters to others."""
         seated = {sitter.player_id for sitter in board.sitters}
         for part in answer.parts:
-            self.parts[mover.player_id] = part
+            self.newest_parts[mover.player_id] = part
         for notification in answer.notifications:
             if notification.player_id in seated and kind_of(notification.part.letter).tells_turn:
-                self.parts[notification.player_id or 0] = notification.part
+                self.newest_parts[notification.player_id or 0] = notification.part
             else:
-                self.others.append(notification)
+                self.other_letters.append(notification)
 
     def _with_last_letters(self, answer: Answer, board: BoardRow, before: Position) -> Answer:
         """Put one letter to each player into the answer, in place of the letters about single
@@ -249,8 +248,8 @@ class _Run:
                 notifications.append(notification)
         for sitter in board.sitters:
             old = replaced.get(sitter.player_id)
-            new = self.parts.get(sitter.player_id)
-            if new is None and sitter.seat not in self.said:
+            new = self.newest_parts.get(sitter.player_id)
+            if new is None and sitter.seat not in self.plan_words:
                 if old is not None:
                     notifications.append(Notification.sitter(sitter, old))
                 continue
@@ -262,7 +261,7 @@ class _Run:
                 own[own.index(queued_part)] = part
             else:
                 notifications.append(Notification.sitter(sitter, part))
-        return Answer(tuple(own), (*notifications, *self.others))
+        return Answer(tuple(own), (*notifications, *self.other_letters))
 
     def _part(
         self, board: BoardRow, sitter: Sitter, before: Position, old: Part | None, new: Part | None
@@ -277,54 +276,12 @@ class _Run:
             "undecided": list(board.undecided),
             "said_to": "",
         }
-        if sitter.seat in self.said or sitter.seat in self.plans:
-            plan = {**_NOTHING, **self.said.get(sitter.seat, {})}
+        if sitter.seat in self.plan_words or sitter.seat in self.plans:
+            plan = {**_NO_NEWS, **self.plan_words.get(sitter.seat, {})}
             words["plan"] = {**plan, "waiting": self.plans.get(sitter.seat, "")}
         letter = "result" if board.status == BoardStatus.FINISHED else "board"
         return Part(letter, words, board.id, board.plies, sitter.seat)
 
 
-def _never(_: str) -> bool:
+def _refuse_condition(_: str) -> bool:
     raise Refused("plan-no-conditions")
-
-
-def submit(context: CommandContext, command: Submit) -> Answer:
-    """``game submit board userid password move``: show a move, and play it on ``confirm``."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
-    refuse_finished(context, board)
-    mover = mover_at(context, board, sitter)
-    refuse_before_draw(mover)
-    not_late(context, mover, command.number, [command.text])
-    try:
-        move = read_move(mover, command.text)
-    except MoveError as error:
-        example = error.refusal.example
-        raise error.offering(example and f"submit {example}") from error
-    cells = far_labels.doubtful_cells(context, mover, command.text)
-    return far_labels.submitted(context, mover, move, command.text, cells)
-
-
-def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
-    """``game confirm board userid password``: play the submitted move if the board has not
-    changed."""
-    board, sitter = context.seat_at(command.board, command.game, command.who)
-    refuse_finished(context, board)
-    waiting = moves.submitted(context.connection, board.id, sitter.seat)
-    if waiting is None:
-        raise Refused("nothing-submitted", part=str(board.id))
-    mover = mover_at(context, board, sitter)
-    meant, text = waiting
-    turn = mover.turn
-    if meant != turn or context.answered_turn(board.id) not in {None, turn}:
-        again = f"submit {text}"
-        raise Refused("submitted-stale", part=text, meant=meant, turn=turn, example=again)
-    moves.drop_submitted(context.connection, board.id, sitter.seat)
-    move = read_move(mover, text)
-    far_labels.remember(context, mover, text)
-    return play_move(context, mover, move, words_for_others(context))
-
-
-def may_confirm(context: CommandContext, board: BoardRow, sitter: Sitter) -> bool:
-    """Return whether a ``yes`` can mean the submitted move: there is one for the letter's turn."""
-    waiting = moves.submitted(context.connection, board.id, sitter.seat)
-    return waiting is not None and waiting[0] == context.answered_turn(board.id)

@@ -29,7 +29,7 @@ def record(context: CommandContext, command: Record) -> Answer:
     outcome = board.outcome
     if board.status != BoardStatus.FINISHED or outcome is None:
         raise Refused("not-over", part=str(board.id), example=example)
-    is_own = own_sitter(context, board, command.who) is not None
+    is_own = own_sitter(context, board, command.credentials) is not None
     is_secret = bool(spoils(context, board))
     if is_secret and (not is_own or is_shut(context, board)):
         refuse_spoiler(context, board)

@@ -23,7 +23,7 @@ from pbmserv.store import bots as rows
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.bots import ReportRequest
-from pbmserv.store.tables import PlayerState
+from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
 
@@ -44,7 +44,7 @@ def report(context: CommandContext, command: Report) -> Answer:
     game = position.game
     if not coached(game):
         raise Refused("no-report", part=game.info.title, example=example)
-    sitter = own_sitter(context, board, command.who)
+    sitter = own_sitter(context, board, command.credentials)
     seat = None if sitter is None else sitter.seat
     to_act = game.to_act(position.state)
     if board.status != BoardStatus.FINISHED and not (
@@ -66,27 +66,27 @@ def _spend(context: CommandContext, position: Position, reports: int) -> None:
     context.budget.spend(Work.REPORT, reports * size)
 
 
-def ask_hint(context: CommandContext, board: BoardRow, asked: Position, seat: Seat) -> None:
+def ask_hint(context: CommandContext, board: BoardRow, after: Position, seat: Seat) -> None:
     """Request a hint from the coach, unless there is one already.
 
     Args:
         context: the request.
         board: the board.
-        asked: the position after the ply by which the seat asked.
+        after: the position after the ply by which the seat asked.
         seat: the seat that asked.
     """
-    _spend(context, asked, 1)
-    if seat not in rows.finished_reports(context.connection, board.id, asked.number):
+    _spend(context, after, 1)
+    if seat not in rows.finished_reports(context.connection, board.id, after.number):
         rows.request_report(
             context.connection,
-            ReportRequest(board.id, asked.number, seat),
+            ReportRequest(board.id, after.number, seat),
             board.game,
             context.now,
         )
         context.effects.reported.add(board.id)
 
 
-def promise(context: CommandContext, board: BoardRow, after: Position) -> None:
+def queue_wanted_reports(context: CommandContext, board: BoardRow, after: Position) -> None:
     """Queue a report of a finished board for each player who wants one of every board.
 
     A box of the day that stays shut has no report, which would open it.

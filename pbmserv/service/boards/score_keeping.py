@@ -13,10 +13,11 @@ from pbmserv.engine.table import RESIGNED
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.service.boards.bot_turns import is_bot
 from pbmserv.service.core.context import CommandContext
-from pbmserv.store import shared_boxes, solo
+from pbmserv.store import solo
 from pbmserv.store.accounts import persons
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.shared_boxes import GIVEN_UP, PLAYED, SOLVED, WRONG, SharedBoard
+from pbmserv.store.shared_boxes import daily_boxes, shared_boxes
+from pbmserv.store.shared_boxes.shared_boxes import GIVEN_UP, PLAYED, SOLVED, WRONG, SharedBoard
 
 
 def settle_shared(context: CommandContext, board: BoardRow, after: Position) -> dict[str, Any]:
@@ -92,13 +93,13 @@ def _is_first_try(context: CommandContext, board: BoardRow, shared: SharedBoard)
     """Return whether this is a person's first board with a box of the day, under any name."""
     assert shared.day is not None
     names = persons.names_of(context.connection, shared.player_id)
-    first = shared_boxes.first_try(context.connection, names, board.game, shared.day)
+    first = daily_boxes.first_try(context.connection, names, board.game, shared.day)
     return first == board.id
 
 
 def streak(context: CommandContext, player_id: int, game: str, day: int) -> int:
     """Return the number of boxes that a player has solved in a row, up to this day's."""
-    days = shared_boxes.days_solved(context.connection, player_id, game, day)
+    days = daily_boxes.days_solved(context.connection, player_id, game, day)
     return next((n for n, solved in enumerate(days) if solved != day - n), len(days))
 
 

@@ -10,15 +10,15 @@ from pbmserv.engine.chance import search_pledge
 from pbmserv.engine.clocks import USUAL
 from pbmserv.errors import Refused
 from pbmserv.service.boards.first_draws import mark_of_mail, mix
+from pbmserv.service.boards.new_boards import Proposal, make_board
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.proposals import Proposal, make_board
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, refuse_closed_game
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import challenges
+from pbmserv.store.boards import seeks
 
 MOST_SEEKS = 5
 """Most waiting seeks of one player."""
@@ -29,16 +29,16 @@ def seek(context: CommandContext, command: Seek) -> Answer:
 
     If others seek the same, the board begins at once; otherwise the seek waits.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     game = known_game(context, command.game)
     key = game.info.key
-    challenges.lock_seeks(context.connection)
-    own = challenges.seeks_of(context.connection, player.id)
+    seeks.lock(context.connection)
+    own = seeks.of_player(context.connection, player.id)
     if command.off:
         over = [seek for seek in own if seek.game == key]
         if not over:
             raise Refused("no-seek", part=key, example=f"{key} seek")
-        challenges.remove_seeks(context.connection, [seek.id for seek in over])
+        seeks.remove(context.connection, [seek.id for seek in over])
         return Answer((Part("seek", _words(game.info.title, over[-1], "off")),))
     refuse_closed_game(context, game)
     seats = command.seats or max(2, game.info.min_seats)
@@ -50,35 +50,35 @@ def seek(context: CommandContext, command: Seek) -> Answer:
         str(seats),
         " ".join((key, "seek", player.userid, "PASSWORD", *seat_words)),
     )
-    seeks = challenges.seeks_like(context.connection, key, seats, options)
-    mine = next((other for other in seeks if other.player_id == player.id), None)
+    alike = seeks.like(context.connection, key, seats, options)
+    mine = next((other for other in alike if other.player_id == player.id), None)
     if mine is not None:
         return Answer((Part("seek", _words(game.info.title, mine, "still")),))
-    partners = _partners(context, player, seeks, seats - 1)
+    partners = _partners(context, player, alike, seats - 1)
     if partners is not None:
-        challenges.remove_seeks(context.connection, [partner.id for partner in partners])
+        seeks.remove(context.connection, [partner.id for partner in partners])
         return _start(context, player, partners, Proposal(game, options, rated, USUAL, ()))
     if len(own) >= MOST_SEEKS:
         raise Refused("many-seeks", most=MOST_SEEKS, example=f"{own[0].game} seek off")
     seed = secrets.token_bytes(32)
-    challenges.add_seek(context.connection, player.id, key, seats, options, seed, context.now)
-    added = challenges.seeks_of(context.connection, player.id)[-1]
+    seeks.add(context.connection, player.id, key, seats, options, seed, context.now)
+    added = seeks.of_player(context.connection, player.id)[-1]
     return Answer((Part("seek", _words(game.info.title, added, "looking")),))
 
 
 def _partners(
-    context: CommandContext, player: Player, seeks: list[challenges.Seek], wanted: int
-) -> list[challenges.Seek] | None:
+    context: CommandContext, player: Player, alike: list[seeks.Seek], wanted: int
+) -> list[seeks.Seek] | None:
     """Return enough players who seek the same, those who wait longest first; `None` if there are
     too few.
 
     No two of them block each other or are one person.
     """
-    ids = {player.id, *(candidate.player_id for candidate in seeks)}
+    ids = {player.id, *(candidate.player_id for candidate in alike)}
     people = persons.persons_of(context.connection, ids)
     blocked = contact.blocked_pairs(context, ids, people)
-    chosen: list[challenges.Seek] = []
-    for candidate in seeks:
+    chosen: list[seeks.Seek] = []
+    for candidate in alike:
         matched_ids = [player.id, *(other.player_id for other in chosen)]
         must_stay_apart = any(
             people.same(candidate.player_id, other)
@@ -93,7 +93,7 @@ def _partners(
 
 
 def _start(
-    context: CommandContext, player: Player, partners: list[challenges.Seek], proposal: Proposal
+    context: CommandContext, player: Player, partners: list[seeks.Seek], proposal: Proposal
 ) -> Answer:
     """Begin the board of a match; the seats are drawn by lot.
 
@@ -127,7 +127,7 @@ def _start(
     return Answer(tuple(own), tuple(notifications))
 
 
-def _words(title: str, seek: challenges.Seek, event: str) -> dict[str, object]:
+def _words(title: str, seek: seeks.Seek, event: str) -> dict[str, object]:
     return {
         "event": event,
         "game": seek.game,

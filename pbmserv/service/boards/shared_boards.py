@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.registry import AnyGame
+from pbmserv.service.boards.new_boards import Proposal, make_board
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.proposals import Proposal, make_board
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.store import bots
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.shared_boxes import Box
+from pbmserv.store.shared_boxes.shared_boxes import Box
 
 
 def deal(

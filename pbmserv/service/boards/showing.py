@@ -54,13 +54,13 @@ def show(context: CommandContext, command: Show) -> Answer:
 def show_as(context: CommandContext, command: ShowAs) -> Answer:
     """Answer ``showas``: the speaker's boards as the speaker may see them."""
     if (
-        command.who is None
+        command.credentials is None
         and not (command.boards or command.which)
         and context.answers_board_letter
     ):
         board, sitter = context.seat_at(None, command.game, None)
         return Answer((_shown(board, partial(_own, context, board, sitter.seat)),))
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     if command.boards:
         parts = [_seated(context, player, ref, command.game) for ref in command.boards]
         return Answer(tuple(parts))

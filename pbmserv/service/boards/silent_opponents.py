@@ -11,7 +11,8 @@ from pbmserv.engine.clocks import SeatClock, counted_wait, stopped_time
 from pbmserv.engine.time_spans import time_after
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.board_ends import decline
-from pbmserv.service.boards.plies import log_ply, refuse_finished
+from pbmserv.service.boards.finished_boards import refuse_finished
+from pbmserv.service.boards.plies import log_ply
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import words_for_others
@@ -32,7 +33,7 @@ def give(context: CommandContext, command: Give) -> Answer:
     Raises:
         Refused: the time cannot be read or is too long, or no clock takes it.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     match = _DAYS.fullmatch(command.time)
     days = int(match[1]) if match else 0
@@ -77,7 +78,7 @@ def claim(context: CommandContext, command: Claim) -> Answer:
     Raises:
         Refused: it is too early, or the board cannot end in this way.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     end = command.end
     if end not in {"", "draw", "abort"}:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pbmserv.commands.table.playing import Undo
 from pbmserv.engine.position import Position
 from pbmserv.errors import Illegal, Refused
-from pbmserv.service.boards.plies import log_ply, refuse_finished_unless_practice
+from pbmserv.service.boards.finished_boards import refuse_finished_unless_practice
+from pbmserv.service.boards.plies import log_ply
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.core.words_for_others import words_for_others
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import followers
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import unsent_letters
 
@@ -23,7 +24,7 @@ def undo(context: CommandContext, command: Undo) -> Answer:
     Raises:
         Refused: the move cannot be taken back.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     position = refuse_finished_unless_practice(context, board)
     try:
         before = position.undoable(sitter.seat)
@@ -53,9 +54,7 @@ def _drop_news(
     if any(p.ply is not None and not p.ply.free for p in position.after(before)):
         readers = {s.player_id for s in board.sitters if s.accepted_at is not None}
         readers |= {
-            f.player_id
-            for f in boards.followers_of(context.connection, board.id)
-            if f.what == "all"
+            f.player_id for f in followers.of_board(context.connection, board.id) if f.what == "all"
         }
         readers.discard(sitter.player_id)
     if any(letter.begun for letter in letters) or readers - {

@@ -153,7 +153,7 @@ class BotMoves:
 def _move(context: CommandContext, board: BoardRow, thought: Thought) -> Answer:
     mover = mover_at(context, board, board.sitters[thought.seat])
     answer = plies.play_move(context, mover, thought.move, UNSAID)
-    return queued_moves.go_on(context, answer)
+    return queued_moves.play_queued_moves(context, answer)
 
 
 def _tell(context: CommandContext, answer: Answer, kept: HeldLetter | None) -> bool:

@@ -26,7 +26,7 @@ from pbmserv.service.bots.bot_moves import Moves, Thought
 from pbmserv.service.rounds import Rounds
 from pbmserv.store import bots as rows
 from pbmserv.store.boards import boards
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.bots import ReportRequest
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE
@@ -198,8 +198,8 @@ class BotWorker(Rounds):
         return Thought(board.plies, seat, move)
 
 
-def _log_fault(what: str, board_id: int, error: BaseException) -> None:
+def _log_fault(message: str, board_id: int, error: BaseException) -> None:
     """Log a fault without its own text, which may contain secrets of the game."""
     where = "".join(traceback.format_tb(error.__traceback__))
     name = type(error).__name__
-    log.error(what, extra={"board": board_id, "fault": name, "at": where})
+    log.error(message, extra={"board": board_id, "fault": name, "at": where})

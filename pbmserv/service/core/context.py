@@ -101,19 +101,19 @@ class CommandContext:
 
     # -- the speaker -------------------------------------------------------------------
 
-    def authenticate(self, who: Credentials) -> Player:
+    def authenticate(self, credentials: Credentials) -> Player:
         """Return the active player with this userid and password.
 
         Raises:
             Refused: there is none; an unknown userid and a wrong password look the same.
         """
-        player = self.identify(who)
+        player = self.identify(credentials)
         if not player.active:
             raise signed_off(player)
         self.current.player = player
         return player
 
-    def identify(self, who: Credentials) -> Player:
+    def identify(self, credentials: Credentials) -> Player:
         """Return the player with this userid and password, who may have signed off.
 
         After too many wrong passwords none is compared for a while. The refusal is the same then.
@@ -121,35 +121,36 @@ class CommandContext:
         Raises:
             Refused: there is no such player.
         """
-        if who.password == VOUCHED:
-            return self._by_sender(who.userid)
-        if who not in self.actor.passwords:
+        if credentials.password == VOUCHED:
+            return self._by_sender(credentials.userid)
+        if credentials not in self.actor.passwords:
             self.current.echo_hidden = True
             raise too_many_passwords()
-        player = players.account_of(self.connection, who.userid)
+        player = players.account_of(self.connection, credentials.userid)
         source = self.actor.source
-        is_open = lockout.may_try(self.connection, who.userid, source, self.now)
-        if is_open or self.verified_as(who.userid):
-            right = self._is_right(who, player)
+        is_open = lockout.may_try(self.connection, credentials.userid, source, self.now)
+        if is_open or self.verified_as(credentials.userid):
+            right = self._is_right(credentials, player)
             if right and player is None:
-                raise Refused("not-confirmed", part=who.userid)
+                raise Refused("not-confirmed", part=credentials.userid)
             if right and player is not None:
-                self.proofs.right_passwords.add(who.userid)
+                self.proofs.right_passwords.add(credentials.userid)
                 self._note_proof(player)
                 return player
         # Words may be in the wrong places, so any of them may be a password: repeat none.
         self.current.echo_hidden = True
         raise Refused("bad-credentials", example="forgot USERID")
 
-    def _is_right(self, who: Credentials, player: Player | None) -> bool:
+    def _is_right(self, credentials: Credentials, player: Player | None) -> bool:
         """Return whether a password is right for a player, or for an unconfirmed signup.
 
         Only a writer who knows the password of a signup may learn that it waits.
         """
-        waiting = signups.of_userid(self.connection, who.userid) if player is None else ()
-        memo, password = self.services.memo, who.password.text
+        waiting = signups.of_userid(self.connection, credentials.userid) if player is None else ()
+        memo, password = self.services.memo, credentials.password.text
         return any(
-            memo.right(who.userid, hashed, password) for hashed in stored_hashes(player, waiting)
+            memo.right(credentials.userid, hashed, password)
+            for hashed in stored_hashes(player, waiting)
         )
 
     def verified_as(self, userid: str) -> Player | None:
@@ -205,9 +206,9 @@ class CommandContext:
             return []
         return players.by_address(self.connection, self.actor.address.lower())
 
-    def writers(self, who: Credentials | None) -> list[Player]:
+    def writers(self, credentials: Credentials | None) -> list[Player]:
         """Return the player with this password, or without one the `known_writers`."""
-        return self.known_writers() if who is None else [self.authenticate(who)]
+        return self.known_writers() if credentials is None else [self.authenticate(credentials)]
 
     def _by_address(self) -> Player:
         """Return the only player who has the verified From address.
@@ -221,15 +222,15 @@ class CommandContext:
         self._note_proof(writers[0])
         return writers[0]
 
-    def speaker(self, who: Credentials | None) -> Player:
+    def speaker(self, credentials: Credentials | None) -> Player:
         """Return the player who gives a command: by password if it has one, else by the reply
         address, else by the verified From address.
 
         Raises:
             Refused: nothing proves who it is, or the player has left.
         """
-        if who is not None:
-            return self.authenticate(who)
+        if credentials is not None:
+            return self.authenticate(credentials)
         reply_address = self.reply_address
         if reply_address is None or not reply_address.player:
             sender = self.current.player = self._by_address()
@@ -246,14 +247,14 @@ class CommandContext:
         return player
 
     def seat_at(
-        self, board_id: int | None, game: str | None, who: Credentials | None
+        self, board_id: int | None, game: str | None, credentials: Credentials | None
     ) -> tuple[BoardRow, Sitter]:
         """Return a board, locked for this transaction, and the speaker's seat at it.
 
         Args:
             board_id: `None`: the board of the answered letter.
             game: the game that the command names, if any.
-            who: the password that the command has, if any.
+            credentials: the userid and password that the command has, if any.
 
         Raises:
             Refused: nothing proves who speaks, or there is no such board, or the speaker has no
@@ -261,8 +262,8 @@ class CommandContext:
         """
         player_id, epoch = 0, None
         reply_address = self.reply_address
-        if who is not None:
-            player_id = self.authenticate(who).id
+        if credentials is not None:
+            player_id = self.authenticate(credentials).id
         elif reply_address is not None and reply_address.player:
             player_id, epoch = reply_address.player, reply_address.epoch
             if board_id is None and reply_address.purpose is Purpose.BOARD:

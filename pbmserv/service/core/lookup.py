@@ -101,12 +101,14 @@ def board_named_or_answered(
     return board_of(context, board_id, game)
 
 
-def own_sitter(context: CommandContext, board: BoardRow, who: Credentials | None) -> Sitter | None:
+def own_sitter(
+    context: CommandContext, board: BoardRow, credentials: Credentials | None
+) -> Sitter | None:
     """Return the seat of a player of the board who is known by this mail; `None` if there is none.
 
     The answer then goes to that player's own address.
     """
-    for player in context.writers(who):
+    for player in context.writers(credentials):
         sitter = board.sitter_of(player.id)
         if sitter is not None:
             context.current.player = player

@@ -12,7 +12,7 @@ from pbmserv.engine.registry import Registry
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.limits.rates import Traffic
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 

@@ -149,7 +149,8 @@ def _with_secrets(context: CommandContext, lines: Sequence[str]) -> set[int]:
 def _typed_passwords(context: CommandContext) -> set[str]:
     """Return the passwords in the commands of the mail."""
     lines = list(_readings(context))
-    used = {line.who.password.text for line in lines if line.who is not None} - {"-", ""}
+    used = {line.credentials.password.text for line in lines if line.credentials is not None}
+    used -= {"-", ""}
     new = {line.meaning.new.text for line in lines if isinstance(line.meaning, ChangePassword)}
     return used | new
 
@@ -159,7 +160,7 @@ def _readings(context: CommandContext) -> Iterator[Line]:
     for line in context.submission.reading.lines:
         yield line
         other = line.with_proof() if line.with_proof is not None else None
-        if other is not None and other.who in context.actor.passwords:
+        if other is not None and other.credentials in context.actor.passwords:
             yield other
 
 

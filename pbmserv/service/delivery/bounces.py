@@ -29,7 +29,7 @@ from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.services import Services
 from pbmserv.service.delivery import reachability
-from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts import notices, players, preferences
 from pbmserv.store.delivery import bounces, inbox, letter_octets, outbox
 from pbmserv.store.delivery.bounces import BouncedLetter, BounceRecord
 from pbmserv.store.delivery.outbox import NewLetter
@@ -157,9 +157,7 @@ def _tell_where_answers_go(context: CommandContext, letter: BouncedLetter) -> li
         return []
     if not players.has_address(context.connection, player.id, context.actor.address):
         return []
-    if not preferences.note_notice(
-        context.connection, player.id, "astray", context.now, ASTRAY_EVERY
-    ):
+    if not notices.note(context.connection, player.id, "astray", context.now, ASTRAY_EVERY):
         return []
     return [Notification(player.address, player.id, Part("astray", {"userid": player.userid}))]
 

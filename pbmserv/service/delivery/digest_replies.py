@@ -61,7 +61,7 @@ def unfold(context: CommandContext, reply: command_types.TrayReply) -> command_t
         return MakeMove(None, reply.board, None, command.lines[0], turn)
     if isinstance(command, command_types.Yes):
         return Accept(None, reply.board, None)
-    if isinstance(command, ShowAs) and command.who is None and not command.boards:
+    if isinstance(command, ShowAs) and command.credentials is None and not command.boards:
         return replace(command, boards=(command_types.BoardRef(reply.board),))
     if isinstance(command, _OF_A_BOARD) and command.board is None:
         return replace(command, board=reply.board)
@@ -74,7 +74,7 @@ def names_no_board(command: object) -> bool:
         return True
     if not isinstance(command, _OF_A_BOARD) or command.board is not None:
         return False
-    return getattr(command, "who", None) is None
+    return getattr(command, "credentials", None) is None
 
 
 def only_board(context: CommandContext, line: Line) -> command_types.Command:

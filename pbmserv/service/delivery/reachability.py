@@ -23,7 +23,7 @@ from pbmserv.service.accounts import absences
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery import digest
-from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts import notices, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
@@ -66,7 +66,7 @@ def leave_address(
 def _unreachable(context: CommandContext, player: Player) -> list[Notification]:
     ends = absences.away_unasked(context, player, AWAY)
     preferences.save(context.connection, player.id, {"unreachable_since": context.now})
-    if not preferences.note_notice(context.connection, player.id, "gone", context.now, NEWS_EVERY):
+    if not notices.note(context.connection, player.id, "gone", context.now, NEWS_EVERY):
         return []
     until = None if ends is None else ends.isoformat()
     return letters_to_opponents(context, player, {"event": "gone", "until": until})
@@ -140,7 +140,7 @@ def _welcome(
     }
     notifications = [Notification(address, player.id, Part("came-back", words))]
     notifications += [Notification(address, player.id, digest) for digest in digests]
-    heard = preferences.last_notice(context.connection, player.id, "gone")
+    heard = notices.last(context.connection, player.id, "gone")
     if heard is not None and heard >= since:
         notifications += letters_to_opponents(context, player, {"event": "back", "why": why})
     return notifications

@@ -14,7 +14,7 @@ from pbmserv.service.core.budget import ALLOWED, Budget, TooMuch, Work, squares_
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
 from pbmserv.service.time import timekeeping
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, player_boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.boards import RUNNING
@@ -54,7 +54,7 @@ class Waiting:
 
 def waiting_for(context: CommandContext, player_id: int) -> list[Waiting]:
     waiting = []
-    numbers = boards.of_player(context.connection, player_id, RUNNING, None, MOST_LOOKED_AT)
+    numbers = player_boards.of_player(context.connection, player_id, RUNNING, most=MOST_LOOKED_AT)
     for number in numbers:
         board = boards.load(context.connection, number)
         sitter = board.sitter_of(player_id) if board is not None else None

@@ -17,10 +17,12 @@ from pbmserv.service.events.games import games_of
 from pbmserv.service.events.groups import Entrant
 from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
-from pbmserv.store import events
 from pbmserv.store.accounts import persons
 from pbmserv.store.boards import closed_games
-from pbmserv.store.events import Drawn, Entry, Event
+from pbmserv.store.events import event_draws, event_entries, event_games, events
+from pbmserv.store.events.event_draws import Drawn
+from pbmserv.store.events.event_entries import Entry
+from pbmserv.store.events.events import Event
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 LOOK = timedelta(days=1)
@@ -108,7 +110,7 @@ def _waiting(context: CommandContext, event: Event) -> list[Entry]:
     """
     entries = [
         entry
-        for entry in events.entries_of(context.connection, event.id)
+        for entry in event_entries.of_event(context.connection, event.id)
         if entry.is_here and entry.section is None
     ]
     return persons.each_once(context.connection, entries)
@@ -140,7 +142,7 @@ def cancel(
         why: the reason of an operator. Without either, too few players have entered.
     """
     _end(context, event, EventStatus.CANCELLED)
-    entries = events.entries_of(context.connection, event.id)
+    entries = event_entries.of_event(context.connection, event.id)
     entered = [entry for entry in entries if entry.status == EntryStatus.ENTERED]
     least = Rules.of(event).least
     return letters.news(context, event, entered, "cancelled", by=by, why=why, least=least)
@@ -201,7 +203,7 @@ def _store_groups(
         for section, group in enumerate(groups, first)
         for seed, entrant in enumerate(group)
     ]
-    events.draw(context.connection, event.id, drawn)
+    event_draws.draw(context.connection, event.id, drawn)
 
 
 # -- events that begin group by group ------------------------------------------------------------
@@ -211,8 +213,8 @@ def _begin_next_group(
     context: CommandContext, event: Event, entries: Sequence[Entry]
 ) -> list[Notification]:
     """Begin the next group, whose players have the order in which they entered."""
-    ratings = events.ordinals(context.connection, event.game, event.id)
-    section = max(events.sections_with_games(context.connection, event.id, 1), default=0) + 1
+    ratings = event_draws.ordinals(context.connection, event.game, event.id)
+    section = max(event_games.groups(context.connection, event.id, 1), default=0) + 1
     group = [Entrant(entry.player_id, ratings[entry.player_id][0]) for entry in entries]
     _store_groups(context, event, [group], section)
     ends_at = event.closes_at + kind_of(event).length_of_round(event)
@@ -227,7 +229,7 @@ def _begin_last_group(
 ) -> list[Notification]:
     """Begin the last group if it is large enough; if not, its players enter the next event."""
     notifications: list[Notification] = []
-    begun = events.sections_with_games(context.connection, event.id, 1)
+    begun = event_games.groups(context.connection, event.id, 1)
     if len(waiting) >= Rules.of(event).least:
         notifications += _begin_next_group(context, event, waiting)
     elif waiting and not begun:
@@ -236,9 +238,9 @@ def _begin_last_group(
         following = events.open_event(context.connection, event.kind, event.game, context.now)
         following = following or new_events.create_next(context, kind_of(event), event.game)
         for entry in waiting:
-            events.drop_entry(context.connection, event.id, entry.player_id)
+            event_entries.drop(context.connection, event.id, entry.player_id)
         ids = [entry.player_id for entry in waiting]
-        events.enter(context.connection, following.id, ids, context.now)
+        event_entries.enter(context.connection, following.id, ids, context.now)
         notifications += letters.news(context, following, waiting, "next-cup", entered=len(waiting))
     elif not begun:
         return cancel(context, event)
@@ -269,7 +271,7 @@ def _step_starting(context: CommandContext, event: Event) -> Sequence[Notificati
 def _remove_next_gone(context: CommandContext, event: Event) -> list[Notification] | None:
     """Take out the next players who signed off, were barred by an operator, or were deleted; `None`
     if there are none."""
-    entries = events.gone_entries(context.connection, event.id, GONE)
+    entries = event_entries.gone(context.connection, event.id, GONE)
     if not entries:
         return None
     notifications: list[Notification] = []
@@ -296,8 +298,8 @@ def _step_running(context: CommandContext, event: Event) -> Sequence[Notificatio
 def _end_round(context: CommandContext, event: Event) -> list[Notification]:
     """Begin the next round with players who are still there, or end the event."""
     kind = kind_of(event)
-    sections = events.sections_with_games(context.connection, event.id, event.round)
-    sections &= events.groups_here(context.connection, event.id)
+    sections = event_games.groups(context.connection, event.id, event.round)
+    sections &= event_entries.groups_here(context.connection, event.id)
     if not kind.has_next_round(event, sections) or _all_have_met(context, event, sections):
         return _finish(context, event, sections)
     if not kind.keeps_groups:
@@ -312,10 +314,10 @@ def _all_have_met(context: CommandContext, event: Event, sections: Collection[in
     if not kind.keeps_groups:
         return False
     for section in sections:
-        entries = events.entries_of(context.connection, event.id, section)
-        here = [entry.player_id for entry in entries if entry.is_here]
-        earlier = events.pairings_of(context.connection, event.id, groups=(section, section))
-        if not kind.is_exhausted(here, earlier):
+        entries = event_entries.of_event(context.connection, event.id, section)
+        staying = [entry.player_id for entry in entries if entry.is_here]
+        earlier = event_games.of_event(context.connection, event.id, groups=(section, section))
+        if not kind.is_exhausted(staying, earlier):
             return False
     return True
 
@@ -327,14 +329,14 @@ def _draw_next_round(context: CommandContext, event: Event, sections: Collection
         sections: the groups of the present round that have players left.
     """
     tables = games_of(event).tables(context, event, (min(sections), max(sections)))
-    entries = events.entries_of(context.connection, event.id)
-    here = {entry.player_id for entry in entries if entry.is_here}
+    entries = event_entries.of_event(context.connection, event.id)
+    staying = {entry.player_id for entry in entries if entry.is_here}
     lines = {
         section: left
         for section in sorted(sections)
-        if (left := [line for line in tables[section] if line.player_id in here])
+        if (left := [line for line in tables[section] if line.player_id in staying])
     }
-    newest = max(events.sections_with_games(context.connection, event.id))
+    newest = max(event_games.groups(context.connection, event.id))
     _store_groups(context, event, kind_of(event).next_groups(event, lines), newest + 1)
 
 

@@ -10,8 +10,9 @@ from pbmserv.service.core.outcome import Notification
 from pbmserv.service.events import paired_games, shared_boxes
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import Line
-from pbmserv.store import events
-from pbmserv.store.events import Entry, Event
+from pbmserv.store.events import event_entries
+from pbmserv.store.events.event_entries import Entry
+from pbmserv.store.events.events import Event
 from pbmserv.store.tables.events import EntryStatus
 
 
@@ -65,10 +66,10 @@ def withdraw(context: CommandContext, event: Event, player_id: int) -> list[Noti
     Games that have just ended count first: they may be half of the player's games.
     """
     games = games_of(event)
-    entry = events.entry_of(context.connection, event.id, player_id)
+    entry = event_entries.of_player(context.connection, event.id, player_id)
     section = entry.section if entry is not None else None
     notifications = games.settle_next(context, event, section) or []
-    entry = events.entry_of(context.connection, event.id, player_id)
+    entry = event_entries.of_player(context.connection, event.id, player_id)
     if entry is not None and entry.status == EntryStatus.ENTERED:
         letters = games.leave(context, event, entry)
         notifications += [letter for letter in letters if letter.player_id != player_id]

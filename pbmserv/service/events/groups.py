@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pbmserv.store.events import Entry, LastPlace
+from pbmserv.store.events.event_draws import LastPlace
+from pbmserv.store.events.event_entries import Entry
 
 UP = DOWN = 2
 """Players who move up from a group, and down."""

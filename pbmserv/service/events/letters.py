@@ -13,12 +13,13 @@ from pbmserv.service.delivery.waiting_boards import Waiting
 from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import Line
-from pbmserv.store import events
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.events import Entry, Event
-from pbmserv.store.shared_boxes import SeatAt
+from pbmserv.store.events import event_entries
+from pbmserv.store.events.event_entries import Entry
+from pbmserv.store.events.events import Event
+from pbmserv.store.shared_boxes.event_boxes import SeatAt
 from pbmserv.store.tables.accounts import PlayerState
 
 
@@ -54,7 +55,7 @@ def news(
     context: CommandContext,
     event: Event,
     entries: Iterable[Entry],
-    what: str,
+    topic: str,
     *,
     boards: Sequence[SeatAt] = (),
     **words: Any,
@@ -62,11 +63,11 @@ def news(
     """Return a letter about an event to each of some players who want letters about it.
 
     Args:
-        what: the news: see ``letters/event-news.j2``.
+        topic: what the letter tells: see ``letters/event-news.j2``.
         boards: finished boards of these players, which the letter shows.
         words: further words of the letter.
     """
-    words = {**facts(context, event), "what": what, **words}
+    words = {**facts(context, event), "what": topic, **words}
     part = Part("event-news", words)
     if boards:
         shown = [
@@ -106,7 +107,7 @@ def start_letters(
     """
     letters = []
     kind = kind_of(event)
-    groups = events.count_groups(context.connection, event.id)
+    groups = event_entries.count_groups(context.connection, event.id)
     for player_id in userids:
         player = players.by_id(context.connection, player_id)
         if player is None or not player.active:

@@ -10,8 +10,8 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.events.kinds.kind import Kind, Qualification, Rules, next_monday
 from pbmserv.service.events.kinds.registry import SERVERS, kind_of
-from pbmserv.store import events
-from pbmserv.store.events import Event
+from pbmserv.store.events import event_entries, events, regulars
+from pbmserv.store.events.events import Event
 from pbmserv.store.tables.events import EventStatus
 
 
@@ -73,7 +73,7 @@ def create(
     event = events.load(connection, event_id)
     assert event is not None
     if kind.recurs:
-        events.enter_regulars(connection, event_id, game, context.now)
+        regulars.enter_all(connection, event_id, game, context.now)
     return event
 
 
@@ -124,5 +124,5 @@ def enter_qualified(
         return ""
     if following is None:
         following = create(context, kind, event.game, starts_at, number=number)
-    events.enter(context.connection, following.id, [player_id], context.now)
+    event_entries.enter(context.connection, following.id, [player_id], context.now)
     return f"{starts_at:%Y-%m-%d}"

@@ -18,9 +18,11 @@ from pbmserv.service.events.kinds.kind import Kind, Rules
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import Line, around
 from pbmserv.service.time.localtime import local_date
-from pbmserv.store import events
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.events import Entry, Event, Pairing
+from pbmserv.store.events import event_entries, event_games, event_lists
+from pbmserv.store.events.event_entries import Entry
+from pbmserv.store.events.event_games import Pairing
+from pbmserv.store.events.events import Event
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 MOST = 100
@@ -51,9 +53,9 @@ _ORDER = (
 
 def overview(context: CommandContext, most: int = MOST) -> list[dict[str, Any]]:
     """Return the events in lines: those that take entries first, then those that run."""
-    listed = events.listed(context.connection, _ORDER, most)
+    listed = event_lists.listed(context.connection, _ORDER, most)
     listed = [event for event in listed if event.game in context.services.registry]
-    counts = events.count_entries(context.connection, [event.id for event in listed])
+    counts = event_entries.count(context.connection, [event.id for event in listed])
     listed.sort(key=lambda event: (_ORDER.index(event.status), -event.id))
     return [
         {
@@ -78,7 +80,7 @@ def of_team(context: CommandContext, team_id: int) -> list[dict[str, Any]]:
             "status": str(event.status),
             "place": place,
         }
-        for event, place in events.of_team(context.connection, team_id, MOST_OF_TEAM)
+        for event, place in event_lists.of_team(context.connection, team_id, MOST_OF_TEAM)
         if event.game in context.services.registry
     ]
 
@@ -92,7 +94,9 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
     """
     kind, rules = kind_of(event), Rules.of(event)
     terms = kind.terms_of(event)
-    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
+    entries = {
+        entry.player_id: entry for entry in event_entries.of_event(context.connection, event.id)
+    }
     sizes = group_sizes(entries.values())
     if kind.shares_boxes:
         tables = _of_boxes(context, event, first)
@@ -158,7 +162,7 @@ def _of_games(context: CommandContext, event: Event, first: int) -> _Tables:
     groups = (first, first + GROUPS - 1)
     return _Tables(
         games_of(event).tables(context, event, groups),
-        games=events.pairings_of(context.connection, event.id, groups=groups),
+        games=event_games.of_event(context.connection, event.id, groups=groups),
         teams=team_events.groups_of(context, event, groups) if kind_of(event).team_size > 1 else {},
     )
 
@@ -216,8 +220,8 @@ def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any
     if local_date(context.now, zone(player.tz)).weekday() != MONDAY:
         return []
     tables = []
-    for event in events.of_player(context.connection, player.id, (EventStatus.RUNNING,)):
-        entry = events.entry_of(context.connection, event.id, player.id)
+    for event in event_lists.of_player(context.connection, player.id, (EventStatus.RUNNING,)):
+        entry = event_entries.of_player(context.connection, event.id, player.id)
         if event.game not in context.services.registry or not kind_of(event).has_weekly_table:
             continue
         if entry is None or entry.section is None or entry.muted:

@@ -10,8 +10,8 @@ from pbmserv.engine.record import FORFEIT
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.service.boards import plies
 from pbmserv.service.boards.lateness import late_seats
+from pbmserv.service.boards.new_boards import Proposal, make_board
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.proposals import Proposal, make_board
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
@@ -19,11 +19,20 @@ from pbmserv.service.core.said import UNSAID
 from pbmserv.service.events import letters, new_events, team_events
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import DRAW, LOSS, WIN, Contestant, Line
-from pbmserv.store import events
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.events import Entry, Event, Pairing
+from pbmserv.store.events import (
+    event_bars,
+    event_entries,
+    event_games,
+    event_lists,
+    events,
+    regulars,
+)
+from pbmserv.store.events.event_entries import Entry
+from pbmserv.store.events.event_games import Pairing
+from pbmserv.store.events.events import Event
 from pbmserv.store.ratings import of_player
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
@@ -49,13 +58,13 @@ def begin_next(context: CommandContext, event: Event) -> list[Notification] | No
     """
     connection = context.connection
     round_number = event.round if kind_of(event).keeps_groups else None
-    begun = events.sections_with_games(connection, event.id, round_number)
-    for section in range(1, events.count_groups(connection, event.id) + 1):
+    begun = event_games.groups(connection, event.id, round_number)
+    for section in range(1, event_entries.count_groups(connection, event.id) + 1):
         if section in begun:
             continue
         group = [
             entry.player_id
-            for entry in events.entries_of(connection, event.id, section)
+            for entry in event_entries.of_event(connection, event.id, section)
             if entry.is_here
         ]
         if len(group) > 1:
@@ -86,7 +95,7 @@ def begin(
         board = make_board(context, proposal, {first, second})
         started.append(board)
         rows.append(Pairing(event.round, section, number, first, second, board.id, None, None, ""))
-    events.add_pairings(context.connection, event.id, rows)
+    event_games.add(context.connection, event.id, rows)
     names = {player_id: player.userid for player_id, player in people.items()}
     of_teams = team_events.team_names(context, event, section)
     return letters.start_letters(context, event, section, names, started, of_teams)
@@ -100,7 +109,7 @@ def _pairs(
     kind = kind_of(event)
     if kind.team_size > 1:
         return team_events.pairs(context, event, section)
-    earlier = events.pairings_of(context.connection, event.id, groups=(section, section))
+    earlier = event_games.of_event(context.connection, event.id, groups=(section, section))
     return [
         (number, *pair) for number, pair in enumerate(kind.pairs(group, earlier, event.round), 1)
     ]
@@ -108,7 +117,7 @@ def _pairs(
 
 def is_open(context: CommandContext, event: Event) -> bool:
     """Return whether games of the present round have no result."""
-    return bool(events.open_games(context.connection, event.id, event.round))
+    return bool(event_games.open_games(context.connection, event.id, event.round))
 
 
 def tables(
@@ -117,7 +126,7 @@ def tables(
     """Return the table of each group, or of some groups, by its number."""
     games: dict[int, list[Pairing]] = {}
     members: dict[int, dict[int, None]] = {}
-    for game in events.pairings_of(context.connection, event.id, groups=groups):
+    for game in event_games.of_event(context.connection, event.id, groups=groups):
         games.setdefault(game.section, []).append(game)
         pair = (game.first_id, game.second_id)
         members.setdefault(game.section, {}).update(
@@ -126,7 +135,7 @@ def tables(
     ids = (
         None if groups is None else {player_id for group in members.values() for player_id in group}
     )
-    rows = events.entries_of(context.connection, event.id, player_ids=ids)
+    rows = event_entries.of_event(context.connection, event.id, player_ids=ids)
     entries = {entry.player_id: entry for entry in rows}
     lines = {}
     for section, players_of_group in members.items():
@@ -137,8 +146,8 @@ def tables(
 
 def table_of_group(context: CommandContext, event: Event, section: int) -> list[tuple[Line, Entry]]:
     """Return the table of a group that plays now, without a look at the others."""
-    group = events.entries_of(context.connection, event.id, section)
-    games = events.pairings_of(context.connection, event.id, groups=(section, section))
+    group = event_entries.of_event(context.connection, event.id, section)
+    games = event_games.of_event(context.connection, event.id, groups=(section, section))
     entries = {entry.player_id: entry for entry in group}
     return [(line, entries[line.player_id]) for line in _table(event, group, games)]
 
@@ -163,7 +172,7 @@ def settle_next(
 
     A player is in one group, so one letter tells of all losses on time that are noticed at once.
     """
-    games = events.ended_games(context.connection, event.id, section)
+    games = event_games.ended_games(context.connection, event.id, section)
     if not games:
         return None
     notifications: list[Notification] = []
@@ -172,7 +181,7 @@ def settle_next(
         board = boards.load(context.connection, game.board_id or 0)
         assert board is not None
         if board.status == BoardStatus.DECLINED or board.outcome is None:
-            events.settle(context.connection, event.id, game, NOT_COUNTED, "removed")
+            event_games.settle(context.connection, event.id, game, NOT_COUNTED, "removed")
             continue
         outcome = Outcome(
             tuple(board.outcome["places"]), board.outcome["reason"], board.outcome["seat"]
@@ -186,7 +195,7 @@ def settle_next(
                 notifications += _remove(context, event, player, outcome.reason)
         if not _is_settled(context, game):  # it is, if a player of this game is out
             points = _points(outcome, late)
-            events.settle(context.connection, event.id, game, points, outcome.reason[:12])
+            event_games.settle(context.connection, event.id, game, points, outcome.reason[:12])
     for player, losses in losses_on_time.items():
         notifications += _penalise(context, event, player, losses)
     return notifications
@@ -200,7 +209,7 @@ def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notificat
     """
     if _is_early(context, event, entry.player_id):
         return _remove(context, event, entry.player_id, "left")
-    events.change_entry(context.connection, event.id, entry.player_id, status=EntryStatus.LEFT)
+    event_entries.change(context.connection, event.id, entry.player_id, status=EntryStatus.LEFT)
     notifications: list[Notification] = []
     for game in _games_of(context, event, entry.player_id):
         board = boards.lock(context.connection, game.board_id) if game.board_id else None
@@ -218,7 +227,7 @@ def decide_next(context: CommandContext, event: Event) -> list[Notification] | N
 
     If both are waited for, nobody gets a point.
     """
-    games = events.open_games(context.connection, event.id, event.round)
+    games = event_games.open_games(context.connection, event.id, event.round)
     if not games:
         return None
     notifications: list[Notification] = []
@@ -235,7 +244,7 @@ def decide(
     context: CommandContext, event: Event, game: Pairing, board: BoardRow, losers: Sequence[Seat]
 ) -> list[Notification]:
     """End a running game of an event; a board without losers is a draw of the event."""
-    events.settle(context.connection, event.id, game, _points_without(losers), "decided")
+    event_games.settle(context.connection, event.id, game, _points_without(losers), "decided")
     if not losers:
         boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
         return _to_both(context, event, board, "annulled")
@@ -288,12 +297,12 @@ def _seat_of(game: Pairing, player_id: int) -> Seat:
 
 def _games_of(context: CommandContext, event: Event, player_id: int) -> list[Pairing]:
     """Return a player's games in the present group."""
-    games = events.games_of_player(context.connection, event.id, player_id)
+    games = event_games.of_player(context.connection, event.id, player_id)
     return [game for game in games if kind_of(event).keeps_groups or game.round == event.round]
 
 
 def _is_settled(context: CommandContext, game: Pairing) -> bool:
-    newest = events.pairing_of_board(context.connection, game.board_id or 0)
+    newest = event_games.of_board(context.connection, game.board_id or 0)
     assert newest is not None
     return not newest.is_open
 
@@ -308,19 +317,19 @@ def _is_early(context: CommandContext, event: Event, player_id: int) -> bool:
 
 def _remove(context: CommandContext, event: Event, player_id: int, why: str) -> list[Notification]:
     """Take a player out: no game of the player counts in the table, and open ones end."""
-    entry = events.entry_of(context.connection, event.id, player_id)
+    entry = event_entries.of_player(context.connection, event.id, player_id)
     if entry is None or entry.status != EntryStatus.ENTERED:
         return []
-    events.change_entry(context.connection, event.id, player_id, status=EntryStatus.REMOVED)
+    event_entries.change(context.connection, event.id, player_id, status=EntryStatus.REMOVED)
     notifications = []
     for game in _games_of(context, event, player_id):
-        events.settle(context.connection, event.id, game, NOT_COUNTED, "removed")
+        event_games.settle(context.connection, event.id, game, NOT_COUNTED, "removed")
         board = boards.lock(context.connection, game.board_id) if game.board_id else None
         if board is None or board.status not in RUNNING:
             continue
         boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
         opponent = _players_of(game)[1 - _seat_of(game, player_id)]
-        other = events.entry_of(context.connection, event.id, opponent)
+        other = event_entries.of_player(context.connection, event.id, opponent)
         if other is not None and other.is_here:
             notifications += letters.news(
                 context, event, [other], "opponent-out", player=entry.userid, board=board.id
@@ -334,36 +343,36 @@ def _penalise(
     """Bar a player who lost on time from new entries; two losses end the recurring entry, also to
     the next season."""
     connection = context.connection
-    entry = events.entry_of(connection, event.id, player_id)
+    entry = event_entries.of_player(connection, event.id, player_id)
     if entry is None:
         return []
-    events.change_entry(connection, event.id, player_id, forfeits=entry.forfeits + losses)
-    is_barred = events.barred_until(connection, [player_id], context.now) is not None
+    event_entries.change(connection, event.id, player_id, forfeits=entry.forfeits + losses)
+    is_barred = event_bars.barred_until(connection, [player_id], context.now) is not None
     span: timedelta = LONG_BAR if is_barred else BAR
     until = context.now + span
-    events.bar(connection, player_id, until)
+    event_bars.bar(connection, player_id, until)
     recent = context.now - RECENT
     ended = (
         kind_of(event).recurs
-        and events.count_forfeits(connection, event, player_id, recent) >= ENDING_LOSSES
-        and events.drop_regular(connection, event.game, player_id)
+        and event_lists.count_forfeits(connection, event, player_id, recent) >= ENDING_LOSSES
+        and regulars.drop(connection, event.game, player_id)
     )
     if ended and (
         following := events.open_event(connection, event.kind, event.game, context.now)
     ):  # the recurring entry has entered it
-        events.drop_entry(connection, following.id, player_id)
+        event_entries.drop(connection, following.id, player_id)
     return letters.news(context, event, [entry], "barred", until=f"{until:%Y-%m-%d}", ended=ended)
 
 
 def _to_both(
-    context: CommandContext, event: Event, board: BoardRow, what: str
+    context: CommandContext, event: Event, board: BoardRow, topic: str
 ) -> list[Notification]:
     entries = [
         entry
         for sitter in board.sitters
-        if (entry := events.entry_of(context.connection, event.id, sitter.player_id))
+        if (entry := event_entries.of_player(context.connection, event.id, sitter.player_id))
     ]
-    return letters.news(context, event, entries, what, board=board.id)
+    return letters.news(context, event, entries, topic, board=board.id)
 
 
 # -- the end -------------------------------------------------------------------------------------
@@ -377,12 +386,12 @@ def tell_next(
     The winner's group is the first one, so that players who leave meanwhile change no winner.
     """
     connection = context.connection
-    sections = sections or events.sections_with_games(connection, event.id)
+    sections = sections or event_games.groups(connection, event.id)
     if not sections:
         return None
     winning = kind_of(event).winning_group(sections)
-    is_first = not events.has_places(connection, event.id)
-    waiting = events.groups_without_places(connection, event.id)
+    is_first = not event_entries.has_places(connection, event.id)
+    waiting = event_entries.groups_without_places(connection, event.id)
     for section in sorted(waiting, key=lambda number: (number != winning, number)):
         if kind_of(event).team_size > 1:
             notifications = team_events.tell_group(context, event, section)
@@ -408,7 +417,7 @@ def _tell_group(
     connection, kind = context.connection, kind_of(event)
     lines = tables(context, event, (section, section)).get(section, [])
     ids = [line.player_id for line in lines]
-    rows_of_entries = events.entries_of(connection, event.id, player_ids=ids)
+    rows_of_entries = event_entries.of_event(connection, event.id, player_ids=ids)
     entries = {entry.player_id: entry for entry in rows_of_entries}
     waiting = [
         line
@@ -421,11 +430,11 @@ def _tell_group(
     final, qualification = "", kind.qualifies_for(event)
     if has_winner and qualification is not None and best_here is not None:
         final = new_events.enter_qualified(context, event, qualification, best_here)
-    size = len(events.entries_of(connection, event.id, section))
+    size = len(event_entries.of_event(connection, event.id, section))
     rows = [letters.row_of(line, entries[line.player_id].userid) for line in lines]
     notifications: list[Notification] = []
     for line in waiting:
-        events.change_entry(connection, event.id, line.player_id, place=line.place)
+        event_entries.change(connection, event.id, line.player_id, place=line.place)
         moves = kind.movement(section, line.place, size)
         rated = of_player(connection, event.game, line.player_id) if moves else None
         is_newcomer = rated is None or is_provisional(rated.standing.games)

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from pbmserv.extras import why_missing
 from pbmserv.service.events.tables import WIN
-from pbmserv.store.events import Pairing
+from pbmserv.store.events.event_games import Pairing
 
 
 def berger(players: Sequence[int]) -> list[tuple[int, int]]:

@@ -26,11 +26,13 @@ from pbmserv.service.events import letters
 from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import Contestant, Line, around, compare
-from pbmserv.store import events, shared_boxes
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
-from pbmserv.store.events import Entry, Event
-from pbmserv.store.shared_boxes import GIVEN_UP, PLAYED, SOLVED, SharedBoard
+from pbmserv.store.events import event_entries
+from pbmserv.store.events.event_entries import Entry
+from pbmserv.store.events.events import Event
+from pbmserv.store.shared_boxes import event_boxes, shared_boxes
+from pbmserv.store.shared_boxes.shared_boxes import GIVEN_UP, PLAYED, SOLVED, SharedBoard
 from pbmserv.store.tables.boards import RUNNING
 from pbmserv.store.tables.events import EntryStatus
 
@@ -53,17 +55,17 @@ NAMED = 12
 def begin_next(context: CommandContext, event: Event) -> list[Notification] | None:
     """Make the boards of the next players; return one letter for each, `None` if all have them."""
     connection = context.connection
-    boxes = shared_boxes.of_event(connection, event.id)
+    boxes = event_boxes.of_event(connection, event.id)
     if not boxes:
         _draw_boxes(context, event)
         return []
     rules, portion = Rules.of(event), max(1, BOARDS // len(boxes))
-    waiting = shared_boxes.without_board(connection, event.id, portion)
+    waiting = event_boxes.without_board(connection, event.id, portion)
     if not waiting:
         return None
-    names = shared_boxes.userids(connection, boxes[0].id, NAMED + 1)
+    names = event_boxes.userids(connection, boxes[0].id, NAMED + 1)
     field = names if len(names) <= NAMED else []
-    count = shared_boxes.count_players(connection, boxes[0].id)
+    count = event_boxes.count_players(connection, boxes[0].id)
     notifications = []
     for player_id in waiting:
         player = players.by_id(connection, player_id)
@@ -82,7 +84,7 @@ def begin_next(context: CommandContext, event: Event) -> list[Notification] | No
 
 def _draw_boxes(context: CommandContext, event: Event) -> None:
     """Draw the boxes, and note who gets them."""
-    entries = events.entries_of(context.connection, event.id, GROUP)
+    entries = event_entries.of_event(context.connection, event.id, GROUP)
     ids = [entry.player_id for entry in entries if entry.is_here]
     for number in range(1, Rules.of(event).boxes + 1):
         options, seed = _drawn_box(context, event, number)
@@ -110,9 +112,9 @@ def settle_next(_context: CommandContext, _event: Event, _section: int | None = 
 
 def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notification]:
     """Give up the boxes that a player has not finished; the others count."""
-    events.change_entry(context.connection, event.id, entry.player_id, status=EntryStatus.LEFT)
+    event_entries.change(context.connection, event.id, entry.player_id, status=EntryStatus.LEFT)
     notifications: list[Notification] = []
-    for row in shared_boxes.results(context.connection, event.id, entry.player_id):
+    for row in event_boxes.results(context.connection, event.id, entry.player_id):
         if row.is_open:
             notifications += _give_up(context, row)
     return notifications
@@ -120,7 +122,7 @@ def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notificat
 
 def decide_next(context: CommandContext, event: Event) -> list[Notification] | None:
     """Give up the next boxes that somebody still plays; the letter with the results shows them."""
-    rows = shared_boxes.unfinished(context.connection, event.id, BOARDS)
+    rows = event_boxes.unfinished(context.connection, event.id, BOARDS)
     if not rows:
         return None
     notifications: list[Notification] = []
@@ -149,7 +151,7 @@ def _give_up(context: CommandContext, row: SharedBoard) -> list[Notification]:
 
 def is_open(context: CommandContext, event: Event) -> bool:
     """Return whether somebody still plays a box."""
-    return bool(shared_boxes.unfinished(context.connection, event.id, 1))
+    return bool(event_boxes.unfinished(context.connection, event.id, 1))
 
 
 def tables(
@@ -162,7 +164,7 @@ def tables(
 
 def results(context: CommandContext, event: Event) -> list[SharedBoard]:
     """Return the players of the boxes with their results, by box."""
-    return shared_boxes.results(context.connection, event.id)
+    return event_boxes.results(context.connection, event.id)
 
 
 def parts(lines: Sequence[Line], first: int) -> dict[int, Sequence[Line]]:
@@ -177,7 +179,9 @@ def count_parts(players: int) -> int:
 
 def table(context: CommandContext, event: Event, results: Sequence[SharedBoard]) -> list[Line]:
     """Return the table of an event by the results of its players."""
-    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
+    entries = {
+        entry.player_id: entry for entry in event_entries.of_event(context.connection, event.id)
+    }
     running: dict[int, int] = {}
     for row in results:
         running[row.player_id] = running.get(row.player_id, 0) + row.is_open
@@ -235,7 +239,9 @@ def tell_next(
     """Store the places of the next players and send them the table; `None` if all have it."""
     rows_of_boards = results(context, event)
     lines = table(context, event, rows_of_boards)
-    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
+    entries = {
+        entry.player_id: entry for entry in event_entries.of_event(context.connection, event.id)
+    }
     waiting = [line for line in lines if entries[line.player_id].place is None]
     if not waiting:
         return None
@@ -244,11 +250,11 @@ def tell_next(
     has_winner = sum(line.place == 1 for line in lines) == 1
     readers = [line.player_id for line in portion]
     assert event.ends_at is not None
-    given_up = shared_boxes.given_up_since(context.connection, event.id, readers, event.ends_at)
+    given_up = event_boxes.given_up_since(context.connection, event.id, readers, event.ends_at)
     notifications: list[Notification] = []
     for line in portion:
         entry = entries[line.player_id]
-        events.change_entry(context.connection, event.id, entry.player_id, place=line.place)
+        event_entries.change(context.connection, event.id, entry.player_id, place=line.place)
         rows = [
             letters.row_of(shown, entries[shown.player_id].userid)
             for shown in around(lines, line.player_id)

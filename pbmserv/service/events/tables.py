@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pbmserv.store.events import Pairing
+from pbmserv.store.events.event_games import Pairing
 
 WIN, DRAW, LOSS = 2, 1, 0
 

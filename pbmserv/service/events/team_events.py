@@ -17,9 +17,12 @@ from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.team_tables import Match, TeamLine
 from pbmserv.service.events.teams import BOARDS, news
-from pbmserv.store import events, teams
+from pbmserv.store import teams
 from pbmserv.store.accounts import persons
-from pbmserv.store.events import Entry, Event, Pairing
+from pbmserv.store.events import event_bars, event_entries, event_games, event_lists
+from pbmserv.store.events.event_entries import Entry
+from pbmserv.store.events.event_games import Pairing
+from pbmserv.store.events.events import Event
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.teams import Member, Team
 
@@ -61,7 +64,7 @@ def set_lineup(
     reserve, and after the team is out.
     """
     invited_id = team.captain_id if Rules.of(event).invited else None
-    events.set_lineup(
+    event_entries.set_lineup(
         context.connection, event.id, team.id, player_ids, context.now, invited_id=invited_id
     )
 
@@ -72,7 +75,7 @@ def follow_order(context: CommandContext, team: Team) -> list[Notification]:
     A team that has fewer than four members left is no longer entered; its members are told.
     """
     notifications: list[Notification] = []
-    for event in events.open_to_team(context.connection, team.id, context.now):
+    for event in event_lists.open_to_team(context.connection, team.id, context.now):
         notifications += _enter_present_lineup(context, event, team)
     return notifications
 
@@ -89,7 +92,7 @@ def _enter_present_lineup(
     players = [
         player_id
         for player_id in ids
-        if events.barred_until(context.connection, people.names(player_id), context.now) is None
+        if event_bars.barred_until(context.connection, people.names(player_id), context.now) is None
     ][:BOARDS]
     is_complete = len(players) == BOARDS
     set_lineup(context, event, team, players if is_complete else [])
@@ -107,13 +110,13 @@ def complete_lineups(
     Reserves take the places of members who have left meanwhile.
     """
     notifications: list[Notification] = []
-    entries = events.entries_of(context.connection, event.id)
+    entries = event_entries.of_event(context.connection, event.id)
     for team_id in sorted({entry.team_id for entry in entries if entry.team_id is not None}):
         team = teams.lock(context.connection, team_id)
         if team is None:
             continue
         notifications += _enter_present_lineup(context, event, team)
-    entries = events.entries_of(context.connection, event.id)
+    entries = event_entries.of_event(context.connection, event.id)
     return [entry for entry in entries if entry.team_id is not None], notifications
 
 
@@ -125,7 +128,7 @@ def pairs(context: CommandContext, event: Event, section: int) -> list[tuple[int
 
     The seed of a player is the number of the team in its group, times `BOARDS`, plus the board.
     """
-    entries = events.entries_of(context.connection, event.id, section)
+    entries = event_entries.of_event(context.connection, event.id, section)
     lineups: dict[int, dict[int, int]] = {team: {} for team in _teams(entries)}
     for entry in entries:
         if entry.is_here:
@@ -137,7 +140,7 @@ def team_names(context: CommandContext, event: Event, section: int) -> dict[str,
     """Return the name of the team of each player of a group; empty for events of other kinds."""
     if kind_of(event).team_size == 1:
         return {}
-    entries = events.entries_of(context.connection, event.id, section)
+    entries = event_entries.of_event(context.connection, event.id, section)
     names = teams.names_of(context.connection, _teams(entries))
     return {entry.userid: names[entry.team_id or 0] for entry in entries}
 
@@ -149,10 +152,10 @@ def groups_of(
     context: CommandContext, event: Event, groups: tuple[int, int] | None = None
 ) -> dict[int, Group]:
     """Return the groups that play, by number."""
-    games = events.pairings_of(context.connection, event.id, groups=groups)
+    games = event_games.of_event(context.connection, event.id, groups=groups)
     groups_by_section: dict[int, Group] = {}
     for section in sorted({game.section for game in games}):
-        own = events.entries_of(context.connection, event.id, section)
+        own = event_entries.of_event(context.connection, event.id, section)
         ids = _teams(own)
         team_of = {entry.player_id: entry.team_id or 0 for entry in own}
         played = team_tables.matches(
@@ -181,7 +184,7 @@ def tell_group(context: CommandContext, event: Event, section: int) -> list[Noti
     for line in group.lines:
         players = [entry for entry in waiting if (entry.team_id or 0) == line.team]
         for entry in players:
-            events.change_entry(context.connection, event.id, entry.player_id, place=line.place)
+            event_entries.change(context.connection, event.id, entry.player_id, place=line.place)
         notifications += letters.news(
             context,
             event,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pbmserv.service.events.pairing import berger
 from pbmserv.service.events.tables import DRAW, LOSS, WIN
 from pbmserv.service.events.teams import BOARDS
-from pbmserv.store.events import Pairing
+from pbmserv.store.events.event_games import Pairing
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +69,15 @@ def pairs(
         lineups: for each team, the player of each board, from 0, who can play.
     """
     games: list[tuple[int, int, int | None]] = []
-    for match, (one, other) in enumerate(berger(teams)):
+    for match, (first_team, second_team) in enumerate(berger(teams)):
         for board in range(BOARDS):
-            pair = [lineups[team].get(board) for team in (one, other)]
+            pair = [lineups[team].get(board) for team in (first_team, second_team)]
             if board % 2:
                 pair.reverse()
-            here = [player for player in pair if player is not None]
-            if here:
-                second = here[1] if len(here) == 2 else None
-                games.append((match * BOARDS + board + 1, here[0], second))
+            able = [player for player in pair if player is not None]
+            if able:
+                second = able[1] if len(able) == 2 else None
+                games.append((match * BOARDS + board + 1, able[0], second))
     return games
 
 

@@ -69,16 +69,16 @@ def listed(context: CommandContext) -> list[dict[str, Any]]:
 
 
 def news(
-    context: CommandContext, team: Team, what: str, *, without: int = 0, **words: Any
+    context: CommandContext, team: Team, topic: str, *, without: int = 0, **words: Any
 ) -> list[Notification]:
     """Return a letter about a team to each member who wants such letters.
 
     Args:
-        what: the news: see ``letters/team-news.j2``.
+        topic: what the letter tells: see ``letters/team-news.j2``.
         without: a player who gets none: the one who caused it.
         words: further words of the letter.
     """
-    part = Part("team-news", {**own_facts(context, team), "what": what, **words})
+    part = Part("team-news", {**own_facts(context, team), "what": topic, **words})
     return [
         Notification(member.address, member.player_id, part)
         for member in teams.members(context.connection, team.id)

@@ -10,8 +10,8 @@ from pbmserv.commands.table.ladder import ChallengeOnLadder, JoinLadder, LeaveLa
 from pbmserv.engine.clocks import EVENT_CLOCK
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
+from pbmserv.service.boards.new_boards import Proposal, make_board
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.proposals import Proposal, make_board
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, refuse_closed_game, unknown_player
@@ -19,10 +19,12 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.ladder.ranks import APART, MOST_OUTGOING, best_target, most_incoming
 from pbmserv.service.ladder.tables import table_words
-from pbmserv.store import ladders
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.ladders import Challenge, Ladder, Place
+from pbmserv.store.ladders import ladder_challenges, ladder_places, ladder_reigns, ladders
+from pbmserv.store.ladders.ladder_challenges import Challenge
+from pbmserv.store.ladders.ladder_places import Place
+from pbmserv.store.ladders.ladders import Ladder
 
 
 def show(context: CommandContext, command: ShowLadder) -> Answer:
@@ -30,7 +32,7 @@ def show(context: CommandContext, command: ShowLadder) -> Answer:
     games = [game for game in context.services.registry if has_ladder(game)]
     if command.game:
         games = [_game_with_ladder(context, command.game)]
-    you = {player.id for player in context.writers(command.who)}
+    you = {player.id for player in context.writers(command.credentials)}
     parts = [
         Part("ladder", table_words(context, game, you) | {"event": "shown"})
         for game in games
@@ -47,14 +49,14 @@ def join(context: CommandContext, command: JoinLadder) -> Answer:
     Raises:
         Refused: the player is in the ladder already, perhaps under another name.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     game = _game_with_ladder(context, command.game or _only_game(context, "ladder join"))
     refuse_closed_game(context, game)
     key = game.info.key
     ladder = ladders.lock(context.connection, key, context.now)
-    place = ladders.place_of(context.connection, ladder.id, player.id)
+    place = ladder_places.of_player(context.connection, ladder.id, player.id)
     if place is not None and not place.news:
-        ladders.set_news(context.connection, ladder.id, player.id, wanted=True)
+        ladder_places.set_news(context.connection, ladder.id, player.id, wanted=True)
         words = table_words(context, game, {player.id}) | {"event": "news"}
         return Answer((Part("ladder", words),))
     if place is not None:
@@ -66,13 +68,13 @@ def join(context: CommandContext, command: JoinLadder) -> Answer:
             example=f"{key} ladder challenge" if place.rank > 1 else f"ladder {key}",
         )
     for other in sorted(persons.names_of(context.connection, player.id) - {player.id}):
-        own = ladders.place_of(context.connection, ladder.id, other)
+        own = ladder_places.of_player(context.connection, ladder.id, other)
         if own is not None:
             raise Refused(
                 "ladder-two-names", part=own.userid, title=game.info.title, example=f"ladder {key}"
             )
-    ladders.join(context.connection, ladder.id, player.id, context.now)
-    ladders.note_first(context.connection, ladder.id, context.now)
+    ladder_places.join(context.connection, ladder.id, player.id, context.now)
+    ladder_reigns.note_first(context.connection, ladder.id, context.now)
     words = table_words(context, game, {player.id}) | {"event": "joined"}
     return Answer((Part("ladder", words),))
 
@@ -83,11 +85,11 @@ def leave(context: CommandContext, command: LeaveLadder) -> Answer:
     Raises:
         Refused: the player is not in the ladder.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     game, ladder, _ = _own_ladder(context, player, command.game, "ladder leave")
     running = _challenges_of(context, ladder, player.id)
-    ladders.leave(context.connection, ladder.id, player.id, "left", context.now)
-    ladders.note_first(context.connection, ladder.id, context.now)
+    ladder_places.leave(context.connection, ladder.id, player.id, "left", context.now)
+    ladder_reigns.note_first(context.connection, ladder.id, context.now)
     words = table_words(context, game, set()) | {"event": "left", "running": len(running)}
     return Answer((Part("ladder", words),))
 
@@ -101,12 +103,12 @@ def challenge(context: CommandContext, command: ChallengeOnLadder) -> Answer:
         Refused: the player may not challenge anybody now, or not this player. Then the example
             names the best player who can be challenged.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     named_game, name = _game_and_name(context, command)
     game, ladder, mine = _own_ladder(context, player, named_game, "ladder challenge")
     refuse_closed_game(context, game)
     key = game.info.key
-    ladders.note_active(context.connection, ladder.id, player.id, context.now)
+    ladder_places.note_active(context.connection, ladder.id, player.id, context.now)
     if mine.rank == 1:
         raise Refused("ladder-first", part=game.info.title, example=f"ladder {key}")
     candidates = _Candidates(context, ladder, mine)
@@ -142,7 +144,7 @@ def _begin(
     proposal = Proposal(game, options, rated, EVENT_CLOCK, sitting)
     ids = {player.id for player in sitting}
     board = make_board(context, proposal, ids, sides_drawn=True)
-    ladders.add_challenge(
+    ladder_challenges.add(
         context.connection, ladder.id, board.id, challenger[0].id, defender[0].id, context.now
     )
     words = {
@@ -211,7 +213,7 @@ def _own_ladder(
         key = mine[0].game
     game = _game_with_ladder(context, key or _only_game(context, "ladder join"))
     ladder = ladders.lock(context.connection, game.info.key, context.now)
-    place = ladders.place_of(context.connection, ladder.id, player.id)
+    place = ladder_places.of_player(context.connection, ladder.id, player.id)
     if place is None:
         example = f"ladder join {game.info.key}"
         raise Refused("ladder-not-in", part=game.info.title, example=example)
@@ -235,7 +237,7 @@ def _game_and_name(context: CommandContext, command: ChallengeOnLadder) -> tuple
 
 def _challenges_of(context: CommandContext, ladder: Ladder, player_id: int) -> list[Challenge]:
     """Return the running challenges of a player."""
-    return ladders.open_challenges(context.connection, ladder.id, of=[player_id])
+    return ladder_challenges.open_challenges(context.connection, ladder.id, of=[player_id])
 
 
 # -- who can be challenged ---------------------------------------------------------------------
@@ -252,7 +254,7 @@ def _named_target(
     player = players.active_by_userid(context.connection, name)
     if player is None:
         raise unknown_player(context, name)
-    place = ladders.place_of(context.connection, ladder.id, player.id)
+    place = ladder_places.of_player(context.connection, ladder.id, player.id)
     if place is None:
         raise Refused("ladder-not-there", part=name, example=example)
     if place.rank == mine.rank:
@@ -300,8 +302,10 @@ class _Candidates:
     def __post_init__(self) -> None:
         connection, me = self.context.connection, self.mine.player_id
         self.names = persons.names_of(connection, me)
-        self.running = ladders.open_challenges(connection, self.ladder.id, of=[me])
-        self.recent = ladders.ended_since(connection, self.ladder.id, self.context.now - APART, me)
+        self.running = ladder_challenges.open_challenges(connection, self.ladder.id, of=[me])
+        self.recent = ladder_challenges.ended_since(
+            connection, self.ladder.id, self.context.now - APART, me
+        )
 
     @property
     def outgoing(self) -> list[Challenge]:
@@ -314,7 +318,7 @@ class _Candidates:
         me, rank = self.mine.player_id, self.mine.rank
         for first in range(best_target(rank), rank, CHUNK):
             last = min(first + CHUNK, rank) - 1
-            places = ladders.places(self.context.connection, self.ladder.id, first, last)
+            places = ladder_places.places(self.context.connection, self.ladder.id, first, last)
             self._look_at(places)
             ids = {me, *(place.player_id for place in places)}
             blocked = contact.blocked_pairs(self.context, ids)
@@ -331,8 +335,8 @@ class _Candidates:
 
     def _look_at(self, places: Sequence[Place]) -> None:
         ids = [place.player_id for place in places]
-        self.away = ladders.away_now(self.context.connection, ids, self.context.now)
-        running = ladders.open_challenges(self.context.connection, self.ladder.id, of=ids)
+        self.away = ladder_places.away_now(self.context.connection, ids, self.context.now)
+        running = ladder_challenges.open_challenges(self.context.connection, self.ladder.id, of=ids)
         self.incoming = Counter(challenge.defender_id for challenge in running)
 
     def _reason(self, place: Place) -> Refused | None:

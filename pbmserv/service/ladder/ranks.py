@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
-from pbmserv.store.ladders import Movement
+from pbmserv.store.ladders.ladder_places import Movement
 
 MOST_OUTGOING = 3
 """Most running challenges by one player."""

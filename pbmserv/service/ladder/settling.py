@@ -16,11 +16,12 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.ladder.ranks import SILENT, Result, result_of, shift_of
 from pbmserv.service.time.silence import last_sign, silent_time
-from pbmserv.store import ladders
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.ladders import Ladder, Place
+from pbmserv.store.ladders import ladder_challenges, ladder_places, ladder_reigns, ladders
+from pbmserv.store.ladders.ladder_places import Place
+from pbmserv.store.ladders.ladders import Ladder
 from pbmserv.store.tables.boards import BoardStatus
 
 DAILY = timedelta(days=1)
@@ -28,7 +29,7 @@ DAILY = timedelta(days=1)
 
 def carry_out_result(context: CommandContext, board_id: int) -> Sequence[Notification] | None:
     """Move the players of a finished game; return `None` if another process does it."""
-    challenge = ladders.claim_challenge(context.connection, board_id, context.now)
+    challenge = ladder_challenges.claim(context.connection, board_id, context.now)
     if challenge is None:
         return None
     ladder = ladders.lock_by_id(context.connection, challenge.ladder_id)
@@ -36,7 +37,7 @@ def carry_out_result(context: CommandContext, board_id: int) -> Sequence[Notific
     assert board is not None
     ended = histories.ended_at(context.connection, board_id) or context.now
     pair = [
-        ladders.place_of(context.connection, ladder.id, player_id)
+        ladder_places.of_player(context.connection, ladder.id, player_id)
         for player_id in (challenge.challenger_id, challenge.defender_id)
     ]
     ranked = sorted((place for place in pair if place is not None), key=lambda place: place.rank)
@@ -45,8 +46,8 @@ def carry_out_result(context: CommandContext, board_id: int) -> Sequence[Notific
         upper, lower = ranked
         result = _result(context, board, lower, upper)
         letters = _shift(context, ladder, board, result, (lower, upper))
-    ladders.end_challenge(context.connection, board_id, result, ended)
-    ladders.note_first(context.connection, ladder.id, context.now)
+    ladder_challenges.end(context.connection, board_id, result, ended)
+    ladder_reigns.note_first(context.connection, ladder.id, context.now)
     return letters
 
 
@@ -73,15 +74,17 @@ def _shift(
 ) -> list[Notification]:
     """Move the player whom the result moves, if any; return the letters to both players."""
     lower, upper = pair
-    bottom = ladders.count(context.connection, ladder.id)
+    bottom = ladder_places.count(context.connection, ladder.id)
     shift = shift_of(result, upper.rank, lower.rank, bottom)
     if shift is None:
         return []
     mover = upper if shift.of_upper else lower
-    ladders.move(context.connection, ladder.id, mover, shift.to, result, board.id, context.now)
+    ladder_places.move(
+        context.connection, ladder.id, mover, shift.to, result, board.id, context.now
+    )
     letters = []
     for place, other in ((lower, upper), (upper, lower)):
-        after = ladders.place_of(context.connection, ladder.id, place.player_id)
+        after = ladder_places.of_player(context.connection, ladder.id, place.player_id)
         assert after is not None
         words = {
             "event": "moved",
@@ -118,16 +121,20 @@ def check_ladder(context: CommandContext, ladder_id: int) -> Sequence[Notificati
     if ladder is None:
         return None
     letters: list[Notification] = []
-    for place in ladders.silent(context.connection, ladder.id, context.now - SILENT):
+    for place in ladder_places.silent(context.connection, ladder.id, context.now - SILENT):
         if _has_been_silent(context, ladder, place):
-            ladders.leave(context.connection, ladder.id, place.player_id, "silent", context.now)
+            ladder_places.leave(
+                context.connection, ladder.id, place.player_id, "silent", context.now
+            )
             words: dict[str, object] = {"event": "silent", "days": SILENT.days}
             letters += _news(context, ladder, place, words)
-    ladders.note_first(context.connection, ladder.id, context.now)
-    player_id = ladders.honour(context.connection, ladder.id, context.now)
-    first = ladders.places(context.connection, ladder.id, 1, 1)
+    ladder_reigns.note_first(context.connection, ladder.id, context.now)
+    player_id = ladder_reigns.honour(context.connection, ladder.id, context.now)
+    first = ladder_places.places(context.connection, ladder.id, 1, 1)
     if player_id is not None and first:
-        letters += _news(context, ladder, first[0], {"event": "fame", "days": ladders.FAME.days})
+        letters += _news(
+            context, ladder, first[0], {"event": "fame", "days": ladder_reigns.FAME.days}
+        )
     ladders.put_off(context.connection, ladder.id, context.now + DAILY)
     return letters
 
@@ -136,5 +143,5 @@ def _has_been_silent(context: CommandContext, ladder: Ladder, place: Place) -> b
     """Return whether a player has been silent for too long; absences and outages do not count."""
     last = last_sign(context, place.player_id, place.active_at)
     if last > place.active_at:
-        ladders.note_active(context.connection, ladder.id, place.player_id, last)
+        ladder_places.note_active(context.connection, ladder.id, place.player_id, last)
     return silent_time(context, place.player_id, last) >= SILENT

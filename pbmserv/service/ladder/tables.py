@@ -10,8 +10,8 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.ladder.ranks import best_target, order_before
-from pbmserv.store import ladders
 from pbmserv.store.accounts import players
+from pbmserv.store.ladders import ladder_challenges, ladder_places, ladder_reigns, ladders
 from pbmserv.views.names import public_names
 from pbmserv.views.public_facts import Climb, Fame, LadderGame, LadderPage, Rung
 
@@ -36,17 +36,17 @@ def table_words(context: CommandContext, game: AnyGame, readers: Collection[int]
     connection, key = context.connection, game.info.key
     ladder = ladders.of_game(connection, key)
     count, shown, mine = 0, [], 0
-    running: list[ladders.Challenge] = []
+    running: list[ladder_challenges.Challenge] = []
     if ladder is not None:
-        count = ladders.count(connection, ladder.id)
-        own = (ladders.place_of(connection, ladder.id, reader) for reader in sorted(readers))
+        count = ladder_places.count(connection, ladder.id)
+        own = (ladder_places.of_player(connection, ladder.id, reader) for reader in sorted(readers))
         mine = next((place.rank for place in own if place is not None), 0)
-        shown = ladders.places(connection, ladder.id, 1, TOP)
+        shown = ladder_places.places(connection, ladder.id, 1, TOP)
         if mine:
             around = max(TOP + 1, mine - AROUND)
-            shown += ladders.places(connection, ladder.id, around, mine + 2)
+            shown += ladder_places.places(connection, ladder.id, around, mine + 2)
         ids = [place.player_id for place in shown]
-        running = ladders.open_challenges(connection, ladder.id, of=ids)
+        running = ladder_challenges.open_challenges(connection, ladder.id, of=ids)
     names = {place.player_id: place.userid for place in shown}
     return {
         "game": key,
@@ -75,7 +75,7 @@ def table_words(context: CommandContext, game: AnyGame, readers: Collection[int]
     }
 
 
-def _pair(challenge: ladders.Challenge) -> tuple[int, int]:
+def _pair(challenge: ladder_challenges.Challenge) -> tuple[int, int]:
     return challenge.challenger_id, challenge.defender_id
 
 
@@ -84,11 +84,11 @@ def ladder_page(context: CommandContext, game: AnyGame) -> LadderPage:
     connection, key = context.connection, game.info.key
     ladder = ladders.of_game(connection, key)
     if ladder is None:
-        return LadderPage(key, game.info.title, 0, [], [], [], [])
-    places = ladders.places(connection, ladder.id)
-    movements = ladders.movements(connection, ladder.id, context.now - MONTH, UNDONE)
-    running = ladders.open_challenges(connection, ladder.id, most=ON_A_PAGE)[::-1]
-    fame = ladders.hall_of_fame(connection, ladder.id)
+        return LadderPage(key, game.info.title, 0, [], [], [], [], ladder_reigns.FAME.days)
+    places = ladder_places.places(connection, ladder.id)
+    movements = ladder_places.movements(connection, ladder.id, context.now - MONTH, UNDONE)
+    running = ladder_challenges.open_challenges(connection, ladder.id, most=ON_A_PAGE)[::-1]
+    fame = ladder_reigns.hall_of_fame(connection, ladder.id)
     ids = {player_id for challenge in running for player_id in _pair(challenge)}
     userids = players.userids(connection, sorted(ids))
     names = public_names(
@@ -146,5 +146,5 @@ def ladder_page(context: CommandContext, game: AnyGame) -> LadderPage:
             )
             for reign in fame
         ],
-        days=ladders.FAME.days,
+        days=ladder_reigns.FAME.days,
     )

@@ -61,6 +61,6 @@ def _names_of(address: str) -> Iterable[str]:
         domain = domain.partition(".")[2]
 
 
-def _reply(who: str, until: datetime | None) -> str:
+def _reply(sender: str, until: datetime | None) -> str:
     end = "" if until is None else f" until {until:%Y-%m-%d}"
-    return f"550 5.7.1 the operators of this server take no mail from {who}{end}"
+    return f"550 5.7.1 the operators of this server take no mail from {sender}{end}"

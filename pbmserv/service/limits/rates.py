@@ -148,9 +148,9 @@ class Traffic:
         on, its network is unknown before its text arrives. The arguments are those of `count_mail`.
         """
         with self._guard:
-            for kind, who in _counted_as(source if direct else NOWHERE, player, direct=direct):
-                if not self._has_room(self._windows_of(kind, who)):
-                    return not self._windows.test(_TRIES, kind, who)
+            for kind, party in _counted_as(source if direct else NOWHERE, player, direct=direct):
+                if not self._has_room(self._windows_of(kind, party)):
+                    return not self._windows.test(_TRIES, kind, party)
         return False
 
     def count_mail(self, source: Source, player: int, *, direct: bool) -> Over | None:
@@ -162,8 +162,8 @@ class Traffic:
                 off because of the mails of one network: they would have to write to forged senders.
         """
         with self._guard:
-            for kind, who in _counted_as(source, player, direct=direct):
-                over = self._hit(kind, who)
+            for kind, party in _counted_as(source, player, direct=direct):
+                over = self._hit(kind, party)
                 if over is not None:
                     return over
         return None
@@ -200,9 +200,9 @@ class Traffic:
         """
         self._count("box", box)
 
-    def _count(self, kind: Kind, who: str) -> None:
+    def _count(self, kind: Kind, party: str) -> None:
         with self._guard:
-            over = self._hit(kind, who)
+            over = self._hit(kind, party)
         if over is not None:
             raise TooMany(over)
 
@@ -220,22 +220,22 @@ class Traffic:
             return self._windows.hit(_EXPLANATIONS, address.lower())
 
     def count_idle_mail(
-        self, who: str, words: str, outcome: Idle, stranger: str, source: Source
+        self, party: str, words: str, outcome: Idle, stranger: str, source: Source
     ) -> Reply:
         """Count a mail without effect on a game, and return whether it is answered.
 
         Programs that answer every answer would go on for ever; people stop long before.
 
         Args:
-            who: the proven writer of the mail, else its sender and network. Forged mails therefore
-                use up nothing of what a proven writer has.
+            party: the proven writer of the mail, else its sender and network. So forged mails use
+                up nothing of what a proven writer has.
             words: the whole text of the mail.
             stranger: recipient of the answer, if that may be somebody who has not written; else "".
             source: where the mail came from.
         """
         digest = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
-        windows: list[Window] = [(_SAME, (who, digest))]
-        windows += self._windows_of(outcome, who)
+        windows: list[Window] = [(_SAME, (party, digest))]
+        windows += self._windows_of(outcome, party)
         if stranger:
             windows += self._shares("stranger", stranger, source)
         with self._guard:
@@ -286,9 +286,9 @@ class Traffic:
                 self._hit_all(windows, cost)
         return ""
 
-    def _windows_of(self, kind: str, who: str) -> list[Window]:
+    def _windows_of(self, kind: str, party: str) -> list[Window]:
         """Return the windows of all limits of a kind."""
-        return [(limit, (kind, who)) for limit in self._limits[kind]]
+        return [(limit, (kind, party)) for limit in self._limits[kind]]
 
     def _shares(self, kind: str, address: str, source: Source) -> list[Window]:
         """Return the windows of letters to an address whose owner may not have asked for them.
@@ -341,13 +341,13 @@ class Traffic:
             self._windows.hit(limit, *key, cost=cost)
         return True
 
-    def _hit(self, kind: Kind, who: str) -> Over | None:
+    def _hit(self, kind: Kind, party: str) -> Over | None:
         """Count a hit; return the first limit that has no room for it."""
         for limit in self._limits[kind]:
-            if not self._windows.hit(limit, kind, who):
-                reset_time = self._windows.get_window_stats(limit, kind, who).reset_time
+            if not self._windows.hit(limit, kind, party):
+                reset_time = self._windows.get_window_stats(limit, kind, party).reset_time
                 again = datetime.fromtimestamp(reset_time, UTC)
-                return Over(kind, who, limit.amount, _span(limit), again)
+                return Over(kind, party, limit.amount, _span(limit), again)
         return None
 
 

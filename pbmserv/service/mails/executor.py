@@ -192,7 +192,7 @@ class Executor:
         # `moved` names the boards with a new move; most of them have no queued moves.
         moved = context.current.moved
         if not moved or any(moved.values()):
-            answer = queued_moves.go_on(context, answer)
+            answer = queued_moves.play_queued_moves(context, answer)
         letter_costs.charge(context, answer.parts, answer.notifications)
         return answer
 

@@ -189,7 +189,7 @@ class MailParser:
                 continue
             if reply_address.purpose not in _FOR_COMMANDS:
                 reading = reading_of(mail.subject, read_new_text(mail.text).text, self._games, None)
-                if any(line.who is not None for line in reading.lines):
+                if any(line.credentials is not None for line in reading.lines):
                     return envelope, None
             return replace(envelope, recipient=recipient), reply_address
         return envelope, None
@@ -291,7 +291,7 @@ def _robot_may_play(incoming: IncomingMail) -> bool:
         return False
     lines, reply_address = incoming.reading.lines, incoming.reply_address
     if reply_address is None:
-        return bool(lines) and all(line.who is not None for line in lines)
+        return bool(lines) and all(line.credentials is not None for line in lines)
     purpose = reply_address.purpose
     if purpose in ENDINGS:  # written by programs, and empty
         return mail.only_headers

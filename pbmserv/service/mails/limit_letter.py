@@ -8,7 +8,7 @@ from enum import StrEnum
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.limits.rates import Over
-from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts import notices, players
 from pbmserv.store.accounts.players import Player
 
 EXPLAINED_EVERY = timedelta(days=1)
@@ -36,9 +36,7 @@ def explain_limit(
     """
     player = _sender_of(context, sender, over)
     if player is not None:
-        if not preferences.note_notice(
-            context.connection, player.id, "busy", context.now, EXPLAINED_EVERY
-        ):
+        if not notices.note(context.connection, player.id, "busy", context.now, EXPLAINED_EVERY):
             return []
     elif over.kind != "address" or not context.services.traffic.may_explain(sender):
         return []

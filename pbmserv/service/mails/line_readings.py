@@ -79,16 +79,18 @@ def reading_without_proof(context: CommandContext, line: Line) -> Line | None:
 def _without_password(context: CommandContext, line: Line) -> Line | None:
     """Return the reading without a password, if the line's player wrote the mail and no word of it
     is the right password."""
-    who = line.who
+    credentials = line.credentials
     if line.without_password is None or not context.actor.is_verified:
         return None
-    if who is not None and who.password == VOUCHED:
+    if credentials is not None and credentials.password == VOUCHED:
         return None
     other = line.without_password()
-    player = context.verified_as(other.who.userid) if other is not None and other.who else None
+    if other is None or other.credentials is None:
+        return None
+    player = context.verified_as(other.credentials.userid)
     if player is None:
         return None
-    if who is not None and _is_right(context, who, player):
+    if credentials is not None and _is_right(context, credentials, player):
         return None
     return other
 
@@ -100,10 +102,11 @@ def _without_writer(context: CommandContext, line: Line) -> Line | None:
     """
     if line.without_writer is None:
         return None
-    who = line.who
+    credentials = line.credentials
     if line.userid_word and _is_userid(context.connection, line.userid_word):
-        to_many = isinstance(line.meaning, Message) and who is not None
-        if not (to_many and who is not None and password_is_userid(context.connection, who)):
+        if credentials is None or not isinstance(line.meaning, Message):
+            return None
+        if not password_is_userid(context.connection, credentials):
             return None
     if context.known_writers():
         return line.without_writer()
@@ -117,14 +120,14 @@ def _without_writer(context: CommandContext, line: Line) -> Line | None:
 
 def _with_own_name(context: CommandContext, line: Line) -> Line | None:
     """Return the reading of a reply's line that repeats the userid of its known writer."""
-    if line.without_password is None or line.who is not None:
+    if line.without_password is None or line.credentials is not None:
         return None
     other = line.without_password()
     command = other.meaning if other is not None else None
-    named = other.who.userid if other is not None and other.who is not None else ""
+    named = other.credentials.userid if other is not None and other.credentials is not None else ""
     if other is None or named not in {player.userid for player in context.known_writers()}:
         return None
-    return replace(other, meaning=replace(cast("Any", command), who=None))
+    return replace(other, meaning=replace(cast("Any", command), credentials=None))
 
 
 _OF_ALL_BOARDS = frozenset({Purpose.PLAYER, Purpose.TRAY})
@@ -169,35 +172,35 @@ def _with_password(context: CommandContext, line: Line) -> Line | None:
     misspelt name of an opponent.
     """
     other = line.with_proof() if line.with_proof is not None else None
-    who = other.who if other is not None else None
+    credentials = other.credentials if other is not None else None
     if (
-        who is None
-        or who not in context.actor.passwords
-        or password_is_userid(context.connection, who)
+        credentials is None
+        or credentials not in context.actor.passwords
+        or password_is_userid(context.connection, credentials)
     ):
         return None
-    player = players.account_of(context.connection, who.userid)
+    player = players.account_of(context.connection, credentials.userid)
     if player is None or other is None:
         return None
     if isinstance(line.meaning, PlayerError) and not isinstance(other.meaning, Challenge):
         return other
     source = context.actor.source
-    open_to_guesses = lockout.may_try(context.connection, who.userid, source, context.now)
-    if not open_to_guesses and context.verified_as(who.userid) is None:
+    open_to_guesses = lockout.may_try(context.connection, credentials.userid, source, context.now)
+    if not open_to_guesses and context.verified_as(credentials.userid) is None:
         return None
-    return other if _is_right(context, who, player) else None
+    return other if _is_right(context, credentials, player) else None
 
 
-def password_is_userid(connection: Connection, who: Credentials) -> bool:
+def password_is_userid(connection: Connection, credentials: Credentials) -> bool:
     """Return whether the word in the place of the password is a userid."""
-    return _is_userid(connection, who.password.text.lower())
+    return _is_userid(connection, credentials.password.text.lower())
 
 
 def _was_meant(context: CommandContext, error: PlayerError, choice: Choice) -> bool:
     """Return whether the refusal of a reading without proof shows that no word was a password."""
     if isinstance(error, Illegal):
         return True
-    if choice.line.who is None:
+    if choice.line.credentials is None:
         return choice.written.without_password is None or all(
             _is_plain(context, word) for word in choice.line.echo.split()[1:]
         )
@@ -224,18 +227,21 @@ def _refusal_with_password(context: CommandContext, line: Line) -> PlayerError:
     context.current.echo_hidden = True
     if isinstance(line.meaning, PlayerError):
         return line.meaning
-    who = line.who
+    credentials = line.credentials
     is_userid = (
-        who is not None
+        credentials is not None
         and isinstance(line.meaning, Message)
-        and password_is_userid(context.connection, who)
+        and password_is_userid(context.connection, credentials)
     )
-    if who is not None and who not in context.actor.passwords and not is_userid:
+    if credentials is not None and credentials not in context.actor.passwords and not is_userid:
         return too_many_passwords()
-    return Refused("bad-credentials", example=f"forgot {who.userid if who else 'USERID'}")
+    userid = "USERID" if credentials is None else credentials.userid
+    return Refused("bad-credentials", example=f"forgot {userid}")
 
 
-def _is_right(context: CommandContext, who: Credentials, player: Player) -> bool:
+def _is_right(context: CommandContext, credentials: Credentials, player: Player) -> bool:
     """Return whether a word is known to be the password."""
-    is_right = context.services.memo.right(who.userid, player.password_hash, who.password.text)
-    return who in context.actor.passwords and is_right is True
+    is_right = context.services.memo.right(
+        credentials.userid, player.password_hash, credentials.password.text
+    )
+    return credentials in context.actor.passwords and is_right is True

@@ -19,7 +19,6 @@ from pbmserv.commands.grammar.readings import Reading
 from pbmserv.inbound.mail_reports import MailReport
 from pbmserv.mail.envelope import Envelope, Source
 from pbmserv.mail.mail_domain import MailDomain
-from pbmserv.mail.networks import block_of
 from pbmserv.mail.reply_address import ReplyAddress, speaker_of
 from pbmserv.monitoring import metrics
 from pbmserv.service.core.job_result import MailOutcome, Receipt
@@ -28,8 +27,6 @@ from pbmserv.store.delivery.arrivals import Arrival
 
 log = logging.getLogger("pbmserv.receive")
 
-_CODE = re.compile(r"\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?")
-_QUOTED = re.compile(r"[\"'<].*")
 _CAMEL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
@@ -119,7 +116,7 @@ def note_decision(
         ms: milliseconds since its last octet.
     """
     _count(decision.outcome, ms)
-    metrics.REFUSALS.labels(code_of(decision.reply)).inc()
+    metrics.count_refusal(decision.reply)
     if log.isEnabledFor(logging.INFO):
         facts = {"outcome": decision.outcome, **_addressee(mail_domain, envelope, source)}
         _log_mail(envelope, facts | {"because": decision.because}, ms)
@@ -145,8 +142,7 @@ def note_settled(
     if not log.isEnabledFor(logging.INFO):
         return
     envelope, because = arrival.envelope, receipt.because
-    is_to_us = incoming is None or incoming.reply_address is None
-    if not because and is_to_us and mail_domain.is_postmaster(envelope.recipient):
+    if not because and mail_domain.is_postmaster(envelope.recipient):
         because = "for the postmaster"
     facts: dict[str, object] = {"mail": receipt.mail, "arrival": arrival.id}
     facts["outcome"] = receipt.outcome
@@ -189,22 +185,6 @@ def note_mail_report(report: MailReport, mail: int) -> None:
     log.info("mail report", extra=facts)
 
 
-def note_refusal(event: str, peer: str, reply: str) -> None:
-    """Log and count an SMTP refusal.
-
-    Args:
-        reply: with its code.
-    """
-    metrics.REFUSALS.labels(code_of(reply)).inc()
-    log.info(event, extra={"network": network_of(peer), "because": _safe(reply)})
-
-
-def network_of(peer: str) -> str:
-    """Return the name of a client's network, ``unknown`` if there is none."""
-    block = block_of(peer)
-    return "unknown" if block is None else str(block)
-
-
 def _kind(mail_domain: MailDomain, recipient: str, reply_address: ReplyAddress | None) -> str:
     """Return the purpose of one of our addresses; its token is a secret."""
     if reply_address is not None:
@@ -218,17 +198,6 @@ def names_of(reading: Reading) -> str:
     return ",".join(name if n == 1 else f"{name}*{n}" for name, n in counts.items())
 
 
-def code_of(reply: str) -> str:
-    """Return the code of a reply, with the enhanced one: ``550 5.1.1``."""
-    code = _CODE.match(reply)
-    return code[0] if code else "unknown"
-
-
 @cache
 def _name(type_name: str) -> str:
     return _CAMEL.sub("-", type_name).lower()
-
-
-def _safe(reply: str) -> str:
-    """Return the first line of a reply without quotations of the client."""
-    return _QUOTED.sub("", reply.partition("\r\n")[0]).strip()

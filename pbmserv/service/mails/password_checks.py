@@ -100,14 +100,16 @@ class PasswordChecks:
         has_passwords = False
         for line in request.submission.reading.lines:
             if (
-                line.who is None
+                line.credentials is None
                 and line.with_proof is None
                 and not isinstance(line.meaning, _SETTING)
             ):
                 continue
             has_passwords = True
-            who = _credentials(line) or _doubtful(line)
-            if who is not None and not memo.recent(who.userid, who.password.text):
+            credentials = _credentials(line) or _doubtful(line)
+            if credentials is not None and not memo.recent(
+                credentials.userid, credentials.password.text
+            ):
                 return None
             if _new_password(line) is not None and not self._is_idle(line):
                 return None
@@ -134,20 +136,20 @@ class PasswordChecks:
         vetted: set[Credentials] = set()
         runs = wrong = 0
         for line in request.submission.reading.lines:
-            who, new = _credentials(line) or _doubtful(line), _new_password(line)
+            credentials, new = _credentials(line) or _doubtful(line), _new_password(line)
             is_open = runs < MOST_RUNS and wrong < MOST_WRONG
-            if who is not None and who not in vetted and is_open:
-                vetted.add(who)
-                if not self._services.memo.recent(who.userid, who.password.text):
+            if credentials is not None and credentials not in vetted and is_open:
+                vetted.add(credentials)
+                if not self._services.memo.recent(credentials.userid, credentials.password.text):
                     is_sure = _credentials(line) is not None and not _may_be_names(
                         request.actor, line
                     )
-                    check = _Check(request.actor, who, MOST_RUNS - runs, is_sure=is_sure)
+                    check = _Check(request.actor, credentials, MOST_RUNS - runs, is_sure=is_sure)
                     result = self._check(check)
                     runs += result.runs
                     wrong += result.is_wrong
                     if result.is_userid:
-                        vetted.discard(who)
+                        vetted.discard(credentials)
             if new is not None and runs < MOST_RUNS and not self._is_idle(line):
                 self._passwords.prepare(new.userid, new.password)
                 runs += 1
@@ -158,28 +160,30 @@ class PasswordChecks:
         return isinstance(line.meaning, Signup) and self._services.signup == "closed"
 
     def _check(self, check: _Check) -> _Result:
-        who, source = check.who, check.actor.source
+        credentials, source = check.credentials, check.actor.source
         with self._database.reading.connect() as connection:
-            if not check.is_sure and line_readings.password_is_userid(connection, who):
+            if not check.is_sure and line_readings.password_is_userid(connection, credentials):
                 return _Result(0, is_wrong=False, is_userid=True)
-            player = players.account_of(connection, who.userid)
+            player = players.account_of(connection, credentials.userid)
             # Always loaded, so that the time does not tell whether the userid exists.
-            waiting = signups.of_userid(connection, who.userid)
+            waiting = signups.of_userid(connection, credentials.userid)
             proven = _is_proven(connection, check.actor, player)
             now = self._clock.now()
-            is_open = proven or lockout.may_try(connection, who.userid, source, now)
+            is_open = proven or lockout.may_try(connection, credentials.userid, source, now)
         if not is_open:
             _note_wrong(source, player, "not looked at after too many wrong ones")
             return _Result(0, is_wrong=True)
         runs = 0
         for hashed in stored_hashes(player, waiting)[: check.most]:
-            right, is_new = self._passwords.check(who.userid, hashed, who.password.text)
+            right, is_new = self._passwords.check(
+                credentials.userid, hashed, credentials.password.text
+            )
             runs += is_new
             if right:
                 return _Result(runs, is_wrong=False)
         if runs and not proven:  # repeating a wrong password is no new guess
             note_wrong = partial(
-                lockout.note_wrong, userid=who.userid, source=source, now=self._clock.now()
+                lockout.note_wrong, userid=credentials.userid, source=source, now=self._clock.now()
             )
             self._writer.submit(note_wrong).result()
         _note_wrong(source, player, "wrong" if runs else "wrong again")
@@ -211,7 +215,7 @@ class _Check:
     """
 
     actor: Actor
-    who: Credentials
+    credentials: Credentials
     most: int
     is_sure: bool
 
@@ -254,13 +258,14 @@ def _is_proven(connection: Connection, actor: Actor, player: Player | None) -> b
 
 
 def _credentials(line: Line) -> Credentials | None:
-    return None if line.who is None or line.who.password == VOUCHED else line.who
+    credentials = line.credentials
+    return None if credentials is None or credentials.password == VOUCHED else credentials
 
 
 def _doubtful(line: Line) -> Credentials | None:
     """Return a pair whose second word may be a password, or a userid."""
     other = line.with_proof() if line.with_proof is not None else None
-    return None if other is None else other.who
+    return None if other is None else other.credentials
 
 
 def _may_be_names(actor: Actor, line: Line) -> bool:
@@ -278,5 +283,5 @@ def _new_password(line: Line) -> _New | None:
     if isinstance(command, Signup):
         return _New(command.userid, command.password.text)
     if isinstance(command, ChangePassword):
-        return _New(command.who.userid if command.who else "", command.new.text)
+        return _New(command.credentials.userid if command.credentials else "", command.new.text)
     return None

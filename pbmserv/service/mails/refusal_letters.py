@@ -27,8 +27,8 @@ from pbmserv.service.delivery import digest_replies
 from pbmserv.service.mails.unproven_answers import BLANK
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards
-from pbmserv.store.tables.boards import BoardStatus
+from pbmserv.store.boards import player_boards
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 MOST_LOOKED_UP = 20
 """Words of a line that are looked up as userids."""
@@ -132,8 +132,8 @@ def _sender(context: CommandContext) -> Sender:
     if player is None:
         return Sender("", 0, _lookup(context))
     if not board:
-        running = (BoardStatus.ACTIVE, BoardStatus.PROPOSED)
-        board = next(iter(boards.of_player(context.connection, player.id, running, None, 1)), 0)
+        newest = player_boards.of_player(context.connection, player.id, RUNNING, most=1)
+        board = next(iter(newest), 0)
     return Sender(player.userid, board, _lookup(context))
 
 

@@ -25,11 +25,17 @@ from pbmserv.service.accounts import (
     signing_up,
     subscriptions,
 )
-from pbmserv.service.boards import followers, invitation_answers, moves, proposals, queued_moves
+from pbmserv.service.boards import (
+    chat,
+    followers,
+    invitation_answers,
+    submitted_moves,
+    unconfirmed_answers,
+)
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.delivery import digest_replies
-from pbmserv.service.events import team_commands
+from pbmserv.service.events import team_chat, team_invitations
 from pbmserv.service.mails import line_readings
 from pbmserv.store.tables.boards import BoardStatus
 
@@ -38,7 +44,7 @@ Meaning: TypeAlias = Answer | Command
 
 _WHOLE_MAIL: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]] = {
     Purpose.MESSAGE: messages.message_by_reply,
-    Purpose.TEAM: team_commands.chat_by_reply,
+    Purpose.TEAM: team_chat.chat_by_reply,
     Purpose.UNSUBSCRIBE: subscriptions.unsubscribe_by_mail,
     Purpose.UNINVITED: invitation_answers.never,
 }
@@ -74,10 +80,12 @@ _QUESTIONS: Mapping[Purpose, _Question] = {
         None, new_addresses.keep_address, how="keep-address-how", example="reject"
     ),
     Purpose.BEGIN: _Question(
-        proposals.begin_confirmed, proposals.drop_unconfirmed, takes_no_in_words=True
+        unconfirmed_answers.begin_confirmed,
+        unconfirmed_answers.drop_unconfirmed,
+        takes_no_in_words=True,
     ),
     Purpose.TEAM_INVITED: _Question(
-        team_commands.join_by_reply, team_commands.decline_by_reply, takes_no_in_words=True
+        team_invitations.join_by_reply, team_invitations.decline_by_reply, takes_no_in_words=True
     ),
     Purpose.SIGNOFF: _Question(
         leaving.signed_off,
@@ -133,7 +141,7 @@ def meaning_of(context: CommandContext, line: Line) -> Meaning:
             return ShowAs(None, None)
         case TrayReply():
             return digest_replies.unfold(context, command)
-        case AtBoard() if command.who is None:
+        case AtBoard() if command.credentials is None:
             line_readings.refuse_other_board(context, command)
     return command
 
@@ -165,7 +173,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
 def _is_no_command(purpose: Purpose, line: Line) -> bool:
     """Return whether a line to an address of `_WHOLE_MAIL` is no command of its own."""
     talks = isinstance(line.meaning, Yes | Chat)
-    return purpose in ENDINGS or (talks and line.who is None)
+    return purpose in ENDINGS or (talks and line.credentials is None)
 
 
 def _answer_to_question(
@@ -226,7 +234,7 @@ def _confirmed_at_board(
     board, sitter = context.seat_at(None, None, None)
     if command.is_empty:
         raise Refused("accept-how" if sitter.accepted_at is None else "empty-reply")
-    if queued_moves.may_confirm(context, board, sitter):
+    if submitted_moves.may_confirm(context, board, sitter):
         return ConfirmMove(None, None, None)
     if board.status == BoardStatus.PROPOSED and sitter.accepted_at is None:
         return Accept(None, None, None, command.below)
@@ -248,7 +256,7 @@ def _asks_nothing(context: CommandContext, command: ReplyMove) -> bool:
     """
     if not _only_thanks(command) or _answers_challenge(context, command):
         return False
-    return not moves.is_kind(context, command.lines[0])
+    return not chat.is_heard_praise(context, command.lines[0])
 
 
 def _only_thanks(command: ReplyMove) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pbmserv.engine.clocks import SeatClock
 from pbmserv.errors import OperatorError, OptionError
 from pbmserv.plurals import counted
-from pbmserv.service.boards.bot_turns import is_bot, rates
-from pbmserv.service.boards.followers import not_played
+from pbmserv.service.boards.bot_turns import can_be_rated, is_bot
+from pbmserv.service.boards.followers import news_of_declined_board
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.operators.deeds import Deed, Signature
@@ -23,7 +23,8 @@ from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
 from pbmserv.store.delivery import letter_claims
 from pbmserv.store.operators import boards as operator_boards
-from pbmserv.store.tables.boards import RUNNING, BoardStatus, PauseKind
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
+from pbmserv.store.tables.downtime import PauseKind
 
 
 def end_board(context: CommandContext, by: Signature, number: int) -> Deed:
@@ -36,7 +37,7 @@ def end_board(context: CommandContext, by: Signature, number: int) -> Deed:
     boards.set_status(context.connection, number, BoardStatus.DECLINED)
     letters = (
         *_letters(board, "withdrawn", by),
-        *not_played(context, replace(board, status=BoardStatus.DECLINED)),
+        *news_of_declined_board(context, replace(board, status=BoardStatus.DECLINED)),
     )
     facts = {"before": board.status, "after": BoardStatus.DECLINED}
     summary = f"Board {number} has ended and counts for nothing."
@@ -132,7 +133,7 @@ def set_rated(context: CommandContext, by: Signature, number: int, *, rated: boo
     if board.rated == rated:
         state = "rated" if rated else "unrated"
         raise OperatorError(f"board {number} is {state} already")
-    if rated and not rates(context.services.registry.newest(board.game), board.sitters):
+    if rated and not can_be_rated(context.services.registry.newest(board.game), board.sitters):
         raise OperatorError(f"board {number} is a game with bots that are not rated")
     operator_boards.set_rated(context.connection, number, rated=rated)
     changed = 0

@@ -75,7 +75,7 @@ class SentLetter:
 class Correspondence:
     """The newest mails and letters of a correspondent, newest first."""
 
-    who: Correspondent
+    person: Correspondent
     mails: tuple[ReceivedMail, ...]
     letters: tuple[SentLetter, ...]
 
@@ -105,15 +105,15 @@ def read(context: CommandContext, name: str, most: int) -> Correspondence:
     Raises:
         OperatorError: no player has this userid.
     """
-    who = correspondent(context, name)
+    person = correspondent(context, name)
     connection = context.connection
-    mails = correspondence.mails_from(connection, who.addresses, who.player_id, most)
+    mails = correspondence.mails_from(connection, person.addresses, person.player_id, most)
     codes: dict[int, list[str]] = {}
     for mail_id, words in correspondence.refusals_of(connection, [mail.id for mail in mails]):
         codes.setdefault(mail_id, []).extend(_refusal_codes(words))
-    letters = correspondence.letters_to(connection, who.addresses, who.player_id, most)
+    letters = correspondence.letters_to(connection, person.addresses, person.player_id, most)
     return Correspondence(
-        who,
+        person,
         tuple(
             ReceivedMail(
                 mail.id,
@@ -138,10 +138,10 @@ def read(context: CommandContext, name: str, most: int) -> Correspondence:
     )
 
 
-def waiting(mail: Database, game: Database, who: Correspondent) -> list[tuple[int, datetime]]:
+def waiting(mail: Database, game: Database, person: Correspondent) -> list[tuple[int, datetime]]:
     """Return number and time of mails that are accepted and not yet carried out, oldest first."""
     with mail.reading.connect() as connection:
-        stored = correspondence.waiting_from(connection, who.addresses, who.player_id)
+        stored = correspondence.waiting_from(connection, person.addresses, person.player_id)
         uuid = mail_stores.uuid_of(connection) if stored else ""
     if not stored:
         return []

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import Connection
 
@@ -21,6 +21,8 @@ from pbmserv.store import audit
 from pbmserv.store.audit import Entry
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
+
+T = TypeVar("T")
 
 LONGEST_WHY = 500
 """Characters of a reason."""
@@ -106,7 +108,7 @@ class Operators:
         queue_letters(context, deed.letters)
         return deed
 
-    def look(self, question: Callable[[CommandContext], Any]) -> Any:
+    def look(self, question: Callable[[CommandContext], T]) -> T:
         """Answer a question from the database without changing it."""
         return look(self.services, self._database, self._clock, question)
 
@@ -115,8 +117,8 @@ def look(
     services: Services,
     database: Database,
     clock: Clock,
-    question: Callable[[CommandContext], Any],
-) -> Any:
+    question: Callable[[CommandContext], T],
+) -> T:
     """Answer a question from the database without changing it."""
     with database.reading.connect() as connection:
         return question(CommandContext(services, connection, OPERATOR, clock.now()))

@@ -17,10 +17,11 @@ from pbmserv.service.events.kinds.registry import SERVERS, kind_of
 from pbmserv.service.events.tables import DRAW, LOSS, WIN
 from pbmserv.service.operators.boards import game_key
 from pbmserv.service.operators.deeds import Deed, Signature
-from pbmserv.store import events
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
-from pbmserv.store.events import BEFORE_START, OVER, Event, Pairing
+from pbmserv.store.events import event_entries, event_games, events
+from pbmserv.store.events.event_games import Pairing
+from pbmserv.store.events.events import BEFORE_START, OVER, Event
 from pbmserv.store.operators import events as event_rows
 from pbmserv.store.tables.boards import RUNNING
 from pbmserv.store.tables.events import EntryStatus, EventStatus
@@ -89,7 +90,7 @@ def postpone(context: CommandContext, by: Signature, number: int, starts: str) -
     assert changed is not None
     if event.status == EventStatus.CLOSED:
         new_events.plan_following(context, changed)
-    entries = events.entries_of(context.connection, number)
+    entries = event_entries.of_event(context.connection, number)
     notifications = letters.news(context, changed, entries, "postponed", why=by.why)
     facts = {"before": f"{event.starts_at:%Y-%m-%d}", "after": f"{starts_at:%Y-%m-%d}"}
     readers = counted(len(notifications), "player reads", "players read")
@@ -120,7 +121,7 @@ def remove(context: CommandContext, by: Signature, number: int, userid: str) -> 
     """
     event = _lock(context, number)
     player = players.account_of(context.connection, userid.lower())
-    entry = events.entry_of(context.connection, number, player.id) if player else None
+    entry = event_entries.of_player(context.connection, number, player.id) if player else None
     if entry is None or event.status in OVER:
         raise OperatorError(f"{userid} does not play in event {number}, or it is over")
     if entry.status in {EntryStatus.LEFT, EntryStatus.REMOVED}:
@@ -131,7 +132,7 @@ def remove(context: CommandContext, by: Signature, number: int, userid: str) -> 
             "take the player out then"
         )
     if entry.section is None:
-        events.drop_entry(context.connection, number, entry.player_id)
+        event_entries.drop(context.connection, number, entry.player_id)
         notifications: Sequence[Notification] = ()
     else:
         notifications = games.withdraw(context, event, entry.player_id)
@@ -151,13 +152,13 @@ def decide(context: CommandContext, by: Signature, number: int, result: str) -> 
     Raises:
         OperatorError: the board belongs to no event, the event is over, or there is no such result.
     """
-    event_id = events.event_of_board(context.connection, number)
+    event_id = events.id_of_board(context.connection, number)
     event = events.lock(context.connection, event_id) if event_id is not None else None
     if event is None:
         raise OperatorError(f"board {number} belongs to no event")
-    if event.status in OVER or events.has_places(context.connection, event.id):
+    if event.status in OVER or event_entries.has_places(context.connection, event.id):
         raise OperatorError(f"event {event.id} is over; its table is final")
-    game = events.pairing_of_board(context.connection, number)
+    game = event_games.of_board(context.connection, number)
     if game is None:
         raise OperatorError(f"nobody wins board {number}; take a player out instead")
     if result not in RESULTS:
@@ -166,13 +167,13 @@ def decide(context: CommandContext, by: Signature, number: int, result: str) -> 
         raise OperatorError(f"board {number} does not count: one of its players is out")
     before = [game.first_points, game.second_points]
     _end_board(context, event, game, number, RESULTS[result])
-    events.settle(context.connection, event.id, game, RESULTS[result], "decided")
+    event_games.settle(context.connection, event.id, game, RESULTS[result], "decided")
     events.change(context.connection, event.id, due_at=context.now)
     entries = [
         entry
         for player_id in (game.first_id, game.second_id)
         if player_id is not None
-        and (entry := events.entry_of(context.connection, event.id, player_id))
+        and (entry := event_entries.of_player(context.connection, event.id, player_id))
     ]
     notifications = letters.news(
         context, event, entries, "decided", board=number, why=by.why, result=_in_words(result)

@@ -28,7 +28,7 @@ from pbmserv.service.limits.text_quota import FULL
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import health as rows
 from pbmserv.store.operators.health import Away, Queues, Waiting
-from pbmserv.store.tables.boards import PauseKind
+from pbmserv.store.tables.downtime import PauseKind
 
 FRESH_S = 1.0
 """Seconds for which a result is used again, so that a flood of requests costs one look."""
@@ -307,9 +307,9 @@ def _sessions(slots: Mapping[str, Slots]) -> Check:
         if NEARLY * slot.most <= slot.open < slot.most
     ]
     numbers = {
-        f"{name}_{what}": getattr(slot, what)
+        f"{name}_{field}": getattr(slot, field)
         for name, slot in slots.items()
-        for what in ("open", "most")
+        for field in ("open", "most")
     }
     state: State = "failing" if full else "degraded" if many else "ok"
     return Check(state, "; ".join(full + many), numbers)

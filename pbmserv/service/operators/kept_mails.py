@@ -135,7 +135,7 @@ class KeptMailsView:
             for value in (
                 getattr(line.meaning, "password", None),
                 getattr(line.meaning, "new", None),
-                line.who.password if line.who else None,
+                line.credentials.password if line.credentials else None,
             ):
                 if isinstance(value, Secret) and value.text and value != VOUCHED:
                     secrets.add(value.text)
@@ -226,7 +226,7 @@ _OUTCOMES = {
 def _head(mail: StoredMail) -> str:
     """Return sender, time and sender check of a mail."""
     by = f" by {mail.peer}" if mail.peer else ""
-    evidence = f" ({mail.verdict.found})" if mail.verdict.found else ""
+    evidence = f" ({mail.verdict.checks})" if mail.verdict.checks else ""
     return (
         f"Received {mail.received_at:%Y-%m-%d %H:%M:%S} UTC from <{mail.sender}> "
         f"for <{blank_tokens(mail.recipient)}>{by}\nSender check: {mail.verdict.result}{evidence}\n"

@@ -11,10 +11,11 @@ from pbmserv.service.ladder.ranks import Result
 from pbmserv.service.operators import boards as board_deeds
 from pbmserv.service.operators.boards import game_key
 from pbmserv.service.operators.deeds import Deed, Signature
-from pbmserv.store import ladders
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
-from pbmserv.store.ladders import Challenge, Ladder
+from pbmserv.store.ladders import ladder_challenges, ladder_places, ladder_reigns, ladders
+from pbmserv.store.ladders.ladder_challenges import Challenge
+from pbmserv.store.ladders.ladders import Ladder
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 
@@ -30,10 +31,12 @@ def remove(context: CommandContext, by: Signature, game: str, userid: str) -> De
     player = players.account_of(context.connection, userid.lower())
     place = None
     if player is not None:
-        place = ladders.leave(context.connection, ladder.id, player.id, "removed", context.now)
+        place = ladder_places.leave(
+            context.connection, ladder.id, player.id, "removed", context.now
+        )
     if place is None:
         raise OperatorError(f"{userid} is not on the ladder of {key}")
-    ladders.note_first(context.connection, ladder.id, context.now)
+    ladder_reigns.note_first(context.connection, ladder.id, context.now)
     title = context.services.registry.titles.get(key, key)
     part = Part("ladder-news", {"event": "removed", "game": key, "title": title, "why": by.why})
     letter = Notification(place.address, place.player_id, part)
@@ -80,7 +83,7 @@ def annul(context: CommandContext, by: Signature, number: int) -> Deed:
     letters: tuple[Notification, ...] = ()
     if board is not None and board.status in RUNNING:
         letters = tuple(board_deeds.end_board(context, by, number).letters)
-    ladders.end_challenge(context.connection, number, Result.NONE, context.now)
+    ladder_challenges.end(context.connection, number, Result.NONE, context.now)
     summary = f"Board {number} moves nobody on the ladder."
     return Deed("annul", f"board {number}", summary, letters, {})
 
@@ -98,7 +101,7 @@ def _lock_challenge(context: CommandContext, number: int) -> Challenge:
     Raises:
         OperatorError: the board is none, or its result has been carried out.
     """
-    challenge = ladders.lock_challenge(context.connection, number)
+    challenge = ladder_challenges.lock(context.connection, number)
     if challenge is None:
         raise OperatorError(f"board {number} is no challenge of a ladder")
     if challenge.ended_at is not None:
@@ -113,12 +116,12 @@ def ladder_lines(context: CommandContext) -> list[tuple[str, ...]]:
     """Return the ladders in lines: game, players, running games, and the first player."""
     lines: list[tuple[str, ...]] = []
     for ladder in ladders.all_of(context.connection):
-        first = ladders.places(context.connection, ladder.id, 1, 1)
+        first = ladder_places.places(context.connection, ladder.id, 1, 1)
         lines.append(
             (
                 ladder.game,
-                str(ladders.count(context.connection, ladder.id)),
-                str(len(ladders.open_challenges(context.connection, ladder.id))),
+                str(ladder_places.count(context.connection, ladder.id)),
+                str(len(ladder_challenges.open_challenges(context.connection, ladder.id))),
                 first[0].userid if first else "",
             )
         )
@@ -133,7 +136,7 @@ def place_lines(context: CommandContext, game: str, most: int) -> list[tuple[str
     """
     ladder = _ladder_of(context, game_key(context, game))
     running: dict[int, list[str]] = {}
-    for challenge in ladders.open_challenges(context.connection, ladder.id):
+    for challenge in ladder_challenges.open_challenges(context.connection, ladder.id):
         for player_id in (challenge.challenger_id, challenge.defender_id):
             running.setdefault(player_id, []).append(str(challenge.board_id))
     return [
@@ -143,5 +146,5 @@ def place_lines(context: CommandContext, game: str, most: int) -> list[tuple[str
             f"{place.active_at:%Y-%m-%d}",
             " ".join(running.get(place.player_id, [])),
         )
-        for place in ladders.places(context.connection, ladder.id, 1, most)
+        for place in ladder_places.places(context.connection, ladder.id, 1, most)
     ]

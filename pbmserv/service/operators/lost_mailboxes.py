@@ -17,10 +17,11 @@ from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.operators.boards import end_board
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.operators.people import account_part, human_named
-from pbmserv.store import audit, ladders
+from pbmserv.store import audit
 from pbmserv.store.accounts import erasing, leaving, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
+from pbmserv.store.ladders import ladder_places
 from pbmserv.store.operators import people as operator_people
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -41,7 +42,7 @@ def erase(context: CommandContext, by: Signature, userid: str) -> Deed:
         letters += end_board(context, by, number).letters
     contact.keep_blocks_on_deleted(context, player.id)
     if player.active:
-        ladders.leave_all(context.connection, player.id, context.now)
+        ladder_places.leave_all(context.connection, player.id, context.now)
         leaving.leave(context.connection, player)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None

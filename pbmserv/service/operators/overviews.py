@@ -16,7 +16,8 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.boards import game_key
 from pbmserv.service.operators.people import player_named
 from pbmserv.store import audit, ratings
-from pbmserv.store.accounts import blocks, players, preferences
+from pbmserv.store.accounts import absences as absence_rows
+from pbmserv.store.accounts import blocks, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.audit import Entry
 from pbmserv.store.boards import boards, closed_games, game_pauses
@@ -45,7 +46,7 @@ def user_facts(context: CommandContext, userid: str) -> tuple[Facts, Sequence[En
     running = boards.running_of(connection, player.id)
     away = [
         f"{absence.begins:%Y-%m-%d %H:%M} to {absence.ends:%Y-%m-%d %H:%M} UTC"
-        for absence in preferences.absences_of(connection, player.id)
+        for absence in absence_rows.of_player(connection, player.id)
         if absence.ends > context.now
     ]
     own = players.addresses_of(connection, player.id)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeVar
 
 from pbmserv.clock import Clock
 from pbmserv.errors import OperatorError, StillWorking
@@ -20,19 +20,17 @@ from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.operators import (
     announcements,
     blocked_senders,
-    boards,
     correspondence,
     events,
     kept_mails,
     ladders,
     letters,
-    lost_mailboxes,
     overviews,
-    people,
     reply_keys,
 )
 from pbmserv.service.operators.correspondence import Correspondence
-from pbmserv.service.operators.deeds import LONGEST_WHY, Deed, Signature, entries, look
+from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, look
+from pbmserv.service.operators.form_actions import ACTIONS, Fields, number_in
 from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
 from pbmserv.service.operators.orders import Order, order
 from pbmserv.store.accounts.signing_keys import KeyLine
@@ -50,16 +48,16 @@ from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.store.tables.mail import LetterState
 
 T = TypeVar("T")
-Fields: TypeAlias = Mapping[str, str]
 
 DEEDS = 4
 """Changes that are carried out at a time."""
+
 ANSWER_S = 5.0
 """Seconds that a page waits for a change."""
-LARGEST = 2**63 - 1
-"""Largest number of a row; databases accept no larger one in a query."""
+
 MOST = 100
 """Largest number of rows in a list."""
+
 ENTRIES = 20
 """Audit entries on the page of a mail, letter, player, board or game."""
 SENT = (LetterState.SENT, LetterState.FOLDED, LetterState.DIGEST)
@@ -67,7 +65,6 @@ LETTERS = tuple(LetterState)
 WAITING = tuple(state for state in LetterState if state not in SENT)
 PLAYERS = tuple(PlayerState)
 BOARDS = tuple(BoardStatus)
-
 log = logging.getLogger("pbmserv.service")
 
 
@@ -109,115 +106,6 @@ class Queue:
     waiting: Sequence[tuple[str, str, str]]
     reports: str
     sources: Sequence[ReportedSource]
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """An action that a form offers.
-
-    Attributes:
-        fields: names of the form's fields, as at the command line.
-        order: makes the order from the fields; raises OperatorError if a field is wrong.
-    """
-
-    fields: tuple[str, ...]
-    order: Callable[[Fields], Order] | None = None
-
-
-def _action(deed: Callable[..., Deed], **fields: Callable[[Fields, str], Any]) -> Action:
-    """Return an action whose form has a field for each argument of a deed, in their order."""
-    return Action(
-        tuple(fields),
-        lambda values: order(deed, *[read(values, name) for name, read in fields.items()]),
-    )
-
-
-def _number(fields: Fields, name: str, least: int = 1, most: int = LARGEST) -> int:
-    text = fields.get(name, "").strip()
-    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))
-    if not is_number or not least <= int(text) <= most:
-        limits = "" if most == LARGEST else f" from {least} to {most}"
-        raise OperatorError(f"{name} is a number{limits}")
-    return int(text)
-
-
-def _word(fields: Fields, name: str) -> str:
-    text = fields.get(name, "").strip().lower()
-    if not text:
-        raise OperatorError(f"fill in {name}")
-    return text
-
-
-def _text(fields: Fields, name: str) -> str:
-    return fields.get(name, "")
-
-
-def _announcement(fields: Fields) -> Order:
-    title, text = _text(fields, "title"), _text(fields, "text").replace("\r\n", "\n")
-    return order(announcements.announce, title, text, is_service=bool(fields.get("service")))
-
-
-def _suspension(fields: Fields) -> Order:
-    end_games = bool(fields.get("end_games"))
-    return order(people.suspend, _word(fields, "userid"), end_games=end_games)
-
-
-def _deadline(fields: Fields) -> Order:
-    named = [name for name in TIMES if fields.get(name, "").strip()]
-    times = [f"--{name}={_number(fields, name, 0, LONGEST_TIME)}" for name in named]
-    return order(boards.set_deadline, _number(fields, "board"), times)
-
-
-def _rated(fields: Fields, *, rated: bool) -> Order:
-    return order(boards.set_rated, _number(fields, "board"), rated=rated)
-
-
-TIMES = ("nagtime", "forfeittime", "totaltime")
-LONGEST_TIME = 365
-"""Days."""
-LONGEST_AGE = 3_650
-"""Days since the newest letter of a key."""
-
-ACTIONS: Mapping[str, Action] = {
-    "announce": Action(("title", "text", "service"), _announcement),
-    "announcement stop": _action(announcements.stop, announcement=_number),
-    "announcement resume": _action(announcements.resume, announcement=_number),
-    "block": _action(blocked_senders.block, sender=_word, until=_text),
-    "unblock": _action(blocked_senders.unblock, sender=_word),
-    "inbox retry": Action(("numbers",)),
-    "inbox drop": Action(("number",)),
-    "outbox retry": Action(("named", "failed", "since")),
-    "outbox hold": _action(letters.hold_letter, letter=_number),
-    "outbox drop": _action(letters.drop_letter, letter=_number),
-    "user suspend": Action(("userid", "end_games"), _suspension),
-    "user restore": _action(people.restore, userid=_word),
-    "user reachable": _action(people.reachable, userid=_word),
-    "user reset": _action(people.reset, userid=_word),
-    "user merge": _action(people.merge, userid=_word, into=_word),
-    "user erase": _action(lost_mailboxes.erase, userid=_word),
-    "user export": _action(lost_mailboxes.export, userid=_word, to=_text),
-    "user rename": _action(lost_mailboxes.rename, userid=_word, new=_word),
-    "event create": _action(events.create_event, kind=_word, of=_word, starts=_text),
-    "event postpone": _action(events.postpone, event=_number, starts=_text),
-    "event cancel": _action(events.cancel, event=_number),
-    "event remove": _action(events.remove, event=_number, player=_word),
-    "event decide": _action(events.decide, board=_number, result=_word),
-    "ladder remove": _action(ladders.remove, of=_word, player=_word),
-    "ladder settle": _action(ladders.settle, board=_number, winner=_word),
-    "ladder annul": _action(ladders.annul, board=_number),
-    "rotate-keys": _action(reply_keys.rotate),
-    "retire-keys": _action(reply_keys.retire, days=partial(_number, least=0, most=LONGEST_AGE)),
-    "board end": _action(boards.end_board, board=_number),
-    "board hand-over": _action(boards.hand_over, board=_number, old=_word, new=_word),
-    "board deadline": Action(("board", *TIMES), _deadline),
-    "game suspend": _action(boards.close_game, game=_word),
-    "game restore": _action(boards.open_game, game=_word),
-    "game resume": _action(boards.resume_game, game=_word),
-    "rating exclude": Action(("board",), partial(_rated, rated=False)),
-    "rating include": Action(("board",), partial(_rated, rated=True)),
-    "rating rebuild": _action(boards.rebuild_ratings),
-}
-"""Actions of the pages, by the name of the command."""
 
 
 class OperatorPages:
@@ -282,10 +170,9 @@ class OperatorPages:
             to: part of the address.
         """
         states = LETTERS if state == "all" else (state,) if state in LETTERS else WAITING
-        lines: Sequence[LetterLine] = await self._look(
+        return await self._look(
             lambda c: letter_rows.letters(c.connection, tuple(states), to.lower(), MOST)
         )
-        return lines
 
     async def letter(self, number: int) -> tuple[LetterLine, str, bool, Sequence[Entry]]:
         """Return a letter, its text, whether operators can change it, and its audit entries.
@@ -305,11 +192,9 @@ class OperatorPages:
         Raises:
             OperatorError: no player has this userid.
         """
-        letters_and_mails: Correspondence = await self._look(
-            partial(correspondence.read, name=name, most=MOST)
-        )
+        letters_and_mails = await self._look(partial(correspondence.read, name=name, most=MOST))
         waiting = await asyncio.to_thread(
-            correspondence.waiting, self._mail_store, self._database, letters_and_mails.who
+            correspondence.waiting, self._mail_store, self._database, letters_and_mails.person
         )
         return letters_and_mails, waiting
 
@@ -319,34 +204,26 @@ class OperatorPages:
         Args:
             like: part of the userid or address.
         """
-        lines: Sequence[UserLine] = await self._look(
+        return await self._look(
             lambda c: user_lines(
                 c.connection, state if state in PLAYERS else None, like.lower(), MOST
             )
         )
-        return lines
 
     async def player(self, userid: str) -> tuple[overviews.Facts, Sequence[Entry]]:
         """See `overviews.user_facts`."""
-        facts: tuple[overviews.Facts, Sequence[Entry]] = await self._look(
-            partial(overviews.user_facts, userid=userid)
-        )
-        return facts
+        return await self._look(partial(overviews.user_facts, userid=userid))
 
     async def boards(self, player: str, status: str, game: str) -> Sequence[BoardLine]:
         """See `overviews.board_lines`."""
         known_status = status if status in BOARDS else ""
-        lines: Sequence[BoardLine] = await self._look(
+        return await self._look(
             partial(overviews.board_lines, player=player, status=known_status, game=game, most=MOST)
         )
-        return lines
 
     async def board(self, number: int) -> tuple[overviews.Facts, Sequence[Entry]]:
         """See `overviews.board_facts`."""
-        facts: tuple[overviews.Facts, Sequence[Entry]] = await self._look(
-            partial(overviews.board_facts, number=number)
-        )
-        return facts
+        return await self._look(partial(overviews.board_facts, number=number))
 
     async def events(self) -> tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]:
         """Return the events, and pairs of players one of whom gave up early."""
@@ -355,13 +232,11 @@ class OperatorPages:
 
     async def ladders(self) -> Sequence[Sequence[str]]:
         """See `ladders.ladder_lines`."""
-        lines: Sequence[Sequence[str]] = await self._look(ladders.ladder_lines)
-        return lines
+        return await self._look(ladders.ladder_lines)
 
     async def games(self) -> Sequence[Sequence[str]]:
         """See `overviews.game_lines`."""
-        lines: Sequence[Sequence[str]] = await self._look(overviews.game_lines)
-        return lines
+        return await self._look(overviews.game_lines)
 
     async def game(
         self, key: str
@@ -382,20 +257,17 @@ class OperatorPages:
 
     async def keys(self) -> Sequence[KeyLine]:
         """Return the keys of reply addresses, without their secrets."""
-        lines: Sequence[KeyLine] = await self._look(reply_keys.listed)
-        return lines
+        return await self._look(reply_keys.listed)
 
     async def blocked_senders(self) -> Sequence[BlockedSender]:
         """See `blocked_senders.blocked`."""
-        blocks: Sequence[BlockedSender] = await self._look(blocked_senders.blocked)
-        return blocks
+        return await self._look(blocked_senders.blocked)
 
     async def audit(self, target: str, most: int = MOST) -> Sequence[Entry]:
         """Return audit entries, newest first, see `deeds.entries`."""
-        lines: Sequence[Entry] = await self._look(partial(entries, target=target, most=most))
-        return lines
+        return await self._look(partial(entries, target=target, most=most))
 
-    async def _look(self, question: Callable[[CommandContext], Any]) -> Any:
+    async def _look(self, question: Callable[[CommandContext], T]) -> T:
         return await asyncio.to_thread(look, self._services, self._database, self._clock, question)
 
     # -- changes ---------------------------------------------------------------------------
@@ -423,7 +295,7 @@ class OperatorPages:
             return self._side.do(by, action.order(fields))
         if command == "outbox retry":
             return self._retry_letters(fields, by)
-        number = _number(fields, action.fields[0])
+        number = number_in(fields, action.fields[0])
         if not self._mails.is_kept(number):
             raise OperatorError(f"mail {number} is not kept any more")
         if command == "inbox retry":
@@ -433,7 +305,7 @@ class OperatorPages:
     def _retry_letters(self, fields: Fields, by: Signature) -> str:
         """Send one letter again, or all failed letters (since a day)."""
         if not fields.get("failed"):
-            numbers = [_number(fields, "named")]
+            numbers = [number_in(fields, "named")]
         else:
             since = fields.get("since", "").strip()
             first = _day(since) if since else None

@@ -13,11 +13,11 @@ from pbmserv.service.delivery.reachability import failure_words, note_reachable
 from pbmserv.service.operators.boards import end_board
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rebuilding
-from pbmserv.store import ladders
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces
+from pbmserv.store.ladders import ladder_places
 from pbmserv.store.operators import people as operator_people
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -41,7 +41,7 @@ def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: b
         to_all = end_board(context, by, number).letters
         letters += [letter for letter in to_all if letter.player_id != player.id]
     home = player.address
-    ladders.leave_all(context.connection, player.id, context.now)
+    ladder_places.leave_all(context.connection, player.id, context.now)
     leaving.leave(context.connection, player)
     operator_people.bar(context.connection, player.id)
     letters.append(Notification(home, None, account_part("suspended", userid, by)))
@@ -134,7 +134,7 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
         )
     moved = boards.running_of(context.connection, old.id)
     operator_people.move_daily_readings(context.connection, old.id, new.id)
-    ladders.leave_all(context.connection, old.id, context.now)
+    ladder_places.leave_all(context.connection, old.id, context.now)
     leaving.leave(context.connection, old)
     seats = operator_people.move_everything(context.connection, old.id, new.id)
     operator_people.retire(context.connection, old.id)

@@ -18,7 +18,7 @@ from pbmserv.service.core.services import Services
 from pbmserv.service.schedule.deadlines import deadline_of
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, player_boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.boards import RUNNING
@@ -75,7 +75,7 @@ def _calendar(context: CommandContext, player: Player) -> bytes:
     calendar.add("version", "2.0")
     calendar.add("x-wr-calname", f"Your moves, {player.userid}")
     calendar.add("refresh-interval", REFRESHED, parameters={"VALUE": "DURATION"})
-    numbers = boards.of_player(context.connection, player.id, RUNNING, None, MOST_BOARDS)
+    numbers = player_boards.of_player(context.connection, player.id, RUNNING, most=MOST_BOARDS)
     for number in numbers:
         board = boards.load(context.connection, number)
         event = None if board is None else _event(context, board, player)

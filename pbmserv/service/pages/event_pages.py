@@ -9,7 +9,8 @@ from typing import Any
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import pages
 from pbmserv.service.events import teams as team_facts
-from pbmserv.store import events, teams
+from pbmserv.store import teams
+from pbmserv.store.events import events
 from pbmserv.views.names import NAMELESS, PublicName, PublicNames, public_names
 from pbmserv.views.public_facts import (
     EventGame,

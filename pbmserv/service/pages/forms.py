@@ -25,8 +25,7 @@ from pbmserv.service.core.page_form import PageForm
 from pbmserv.service.core.services import Services
 from pbmserv.service.pages.page_forms import ConfirmForm, PageLinkForm, SignupForm, UnsubscribeForm
 from pbmserv.service.solo.hot_seat import BeginBox, ChangeBox, begin_box, change_box
-from pbmserv.store.accounts import players, signups
-from pbmserv.store.accounts import preferences as stored
+from pbmserv.store.accounts import notices, players, signups
 
 LINK_EVERY = timedelta(hours=3)
 """Least time between two letters with a player's link, for which anybody can ask."""
@@ -110,7 +109,7 @@ def _mail_link(
     links = [
         Notification(player.address, player.id, Part("page-link", {"userid": player.userid}))
         for player in named_players
-        if player.active and stored.note_notice(connection, player.id, "page-link", now, LINK_EVERY)
+        if player.active and notices.note(connection, player.id, "page-link", now, LINK_EVERY)
     ]
     return Done(letters=queue_letters(context, links), page_result=True)
 

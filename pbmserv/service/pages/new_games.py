@@ -9,8 +9,9 @@ from pbmserv.service.boards.opponents import Friend, friends_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.pages.public_players import open_seeks
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import challenges, histories
+from pbmserv.store.boards import histories, seeks
 from pbmserv.store.boards.histories import EndedGame
+from pbmserv.store.boards.seeks import Seek as StoredSeek
 from pbmserv.views.public_facts import Seek
 
 FRIENDS = 20
@@ -32,14 +33,14 @@ class NewGames:
 
     friends: tuple[Friend, ...]
     seeks: tuple[Seek, ...]
-    own_seeks: tuple[challenges.Seek, ...]
+    own_seeks: tuple[StoredSeek, ...]
     ended: tuple[EndedGame, ...]
 
 
 def new_games(context: CommandContext, player: Player) -> NewGames:
     """Return the facts from which a player can start a game."""
     connection, installed = context.connection, context.services.registry
-    own = [seek for seek in challenges.seeks_of(connection, player.id) if seek.game in installed]
+    own = [seek for seek in seeks.of_player(connection, player.id) if seek.game in installed]
     ended = histories.of_player(connection, player.id, None, game_lists.LISTED)
     return NewGames(
         tuple(friends_of(connection, player.id)[:FRIENDS]),

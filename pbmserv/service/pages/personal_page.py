@@ -37,7 +37,7 @@ from pbmserv.service.schedule.deadlines import deadline_of
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, player_boards
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
 from pbmserv.store.tables.boards import RUNNING
@@ -132,10 +132,10 @@ class PersonalPages:
         async with self._boards.turns.of(link.player):
             return await asyncio.to_thread(self._page, token)
 
-    async def ask_link(self, who: str) -> None:
+    async def ask_link(self, player_name: str) -> None:
         """Have a link mailed to a player, by userid or address. It does not wait for the result,
         since nobody may learn whether the player exists."""
-        await self._play.leave(PageLinkForm(who.strip().lower()[:254]))
+        await self._play.leave(PageLinkForm(player_name.strip().lower()[:254]))
 
     async def press(self, token: str, fields: Mapping[str, str]) -> Change | None:
         """Carry out a form; return `None` if the link is not good.
@@ -217,7 +217,7 @@ class PersonalPages:
         that cannot be shown, or not within the budget of a page."""
         ring, budget = self._services.mail_domain.ring, Budget()
         shown, unshown = list[BoardPage](), list[int]()
-        for number in boards.of_player(connection, player.id, RUNNING, None, MOST_BOARDS):
+        for number in player_boards.of_player(connection, player.id, RUNNING, most=MOST_BOARDS):
             board = boards.load(connection, number)
             sitter = board.sitter_of(player.id) if board is not None else None
             if board is None or sitter is None:  # an operator has just given the seat away

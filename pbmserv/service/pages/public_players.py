@@ -20,7 +20,7 @@ from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box
 from pbmserv.store import solo
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import challenges, histories
+from pbmserv.store.boards import histories, seeks
 from pbmserv.store.boards.histories import EndedGame, Met
 from pbmserv.views.names import PublicName, PublicNames, public_names
 from pbmserv.views.public_facts import (
@@ -54,7 +54,7 @@ def finished_of(
 ) -> list[FinishedBoard] | None:
     """Return finished boards of a player or, for "", of all that may be seen, newest first.
 
-    See `PublicPages.finished`.
+    See `PublicPages.finished_boards`.
     """
     connection = context.connection
     ended = histories.ended_at(connection, before) if before else None
@@ -135,13 +135,13 @@ def ladders(context: CommandContext) -> list[LadderPage]:
 
 def open_seeks(context: CommandContext, except_of: int = 0) -> list[Seek]:
     """Return the open seeks of all players except the one with id *except_of*."""
-    seeks = challenges.open_seeks(context.connection, SEEKS)
-    return _seeks(context, [seek for seek in seeks if seek.player_id != except_of])
+    reachable = seeks.of_reachable(context.connection, SEEKS)
+    return _seeks(context, [seek for seek in reachable if seek.player_id != except_of])
 
 
-def _seeks(context: CommandContext, seeks: Iterable[challenges.Seek]) -> list[Seek]:
+def _seeks(context: CommandContext, stored: Iterable[seeks.Seek]) -> list[Seek]:
     """Return the seeks of games that are installed, with public names."""
-    installed = [seek for seek in seeks if seek.game in context.services.registry]
+    installed = [seek for seek in stored if seek.game in context.services.registry]
     names = public_names(context.connection, {seek.userid for seek in installed})
     return [
         Seek(
@@ -174,7 +174,7 @@ def player_page(context: CommandContext, userid: str) -> PublicPlayer | None:
         running=_running(context, player),
         curves={key: rating_tables.curve(context, key, player.id) for key in games},
         accept="" if player.userid in BOT_USERIDS else player.accept,
-        seeks=_seeks(context, challenges.seeks_of(connection, player.id)),
+        seeks=_seeks(context, seeks.of_player(connection, player.id)),
         met=_tallies(
             [
                 (opponents.opponent(board.userid), board, board.places[board.other_seat])

@@ -24,17 +24,19 @@ from pbmserv.engine.clocks import (
 )
 from pbmserv.engine.position import Position
 from pbmserv.service.boards import game_pauses, plies, queued_moves
-from pbmserv.service.boards.followers import not_played
+from pbmserv.service.boards.followers import news_of_declined_board
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import UNSAID
 from pbmserv.service.delivery import waiting_boards
 from pbmserv.service.delivery.waiting_boards import Due
 from pbmserv.service.time import timekeeping
-from pbmserv.store import clocks, events, shared_boxes
+from pbmserv.store import clocks
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times
+from pbmserv.store.events import events
+from pbmserv.store.shared_boxes import shared_boxes
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 SOON = REMIND_AHEAD + timedelta(hours=10)
@@ -294,7 +296,7 @@ class _RunningClocks:
         why = _reason(sitter, clock, self._terms.total if forfeit.total else None)
         why["bank"] = self._terms.has_bank
         forfeited = _forfeit(self._context, self._board, sitter, position, why)
-        answer = queued_moves.go_on(self._context, forfeited)
+        answer = queued_moves.play_queued_moves(self._context, forfeited)
         return (
             *(Notification.sitter(sitter, part) for part in answer.parts),
             *answer.notifications,
@@ -332,7 +334,7 @@ class _RunningClocks:
             )
             for sitter in board.sitters
         )
-        return notifications + not_played(
+        return notifications + news_of_declined_board(
             self._context, replace(board, status=BoardStatus.DECLINED)
         )
 

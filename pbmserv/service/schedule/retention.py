@@ -21,7 +21,7 @@ from sqlalchemy import ColumnElement, Connection, Table
 
 from pbmserv.clock import Clock
 from pbmserv.service.accounts import new_addresses
-from pbmserv.service.boards.proposals import ANSWERED_DAYS
+from pbmserv.service.boards.unconfirmed_boards import ANSWERED_DAYS
 from pbmserv.service.delivery import digest
 from pbmserv.service.delivery.bounces import TOO_LATE
 from pbmserv.service.limits.text_quota import UNUSED, Quota

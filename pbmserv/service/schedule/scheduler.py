@@ -28,9 +28,11 @@ from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule import deadlines, due_digests
 from pbmserv.service.schedule.retention import Expiry
 from pbmserv.service.solo import daily_box
-from pbmserv.store import clocks, events, ladders, solo, teams
+from pbmserv.store import clocks, solo, teams
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed, Writer
+from pbmserv.store.events import events
+from pbmserv.store.ladders import ladder_challenges, ladders
 
 log = logging.getLogger("pbmserv.service")
 
@@ -97,15 +99,19 @@ class Scheduler(Rounds):
     def run_once(self) -> None:
         """Carry out everything that is due now."""
         self.note_up()
-        self._drain(clocks.due, deadlines.handle_due_board, clocks.put_off)
-        self._drain(clocks.due_digests, due_digests.handle_due_digest, clocks.put_off_digest)
-        self._drain(solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
-        self._drain(ladders.due_challenges, settling.carry_out_result, ladders.put_off_challenge)
-        self._drain(ladders.due, settling.check_ladder, ladders.put_off)
-        self._drain(teams.due, team_captains.check_team, teams.put_off)
+        now = self._time_of_clocks()
+        self._drain(now, clocks.due, deadlines.handle_due_board, clocks.put_off)
+        self._drain(now, clocks.due_digests, due_digests.handle_due_digest, clocks.put_off_digest)
+        self._drain(now, solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
+        self._drain(
+            now, ladder_challenges.due, settling.carry_out_result, ladder_challenges.put_off
+        )
+        self._drain(now, ladders.due, settling.check_ladder, ladders.put_off)
+        self._drain(now, teams.due, team_captains.check_team, teams.put_off)
         # Each step of an event may make the next one due.
-        while self._drain(events.due, course.handle_due_event, events.put_off):
+        while self._drain(now, events.due, course.handle_due_event, events.put_off):
             self.note_up()
+            now = self._time_of_clocks()
         self._expire()
 
     def begin(self) -> None:
@@ -139,7 +145,10 @@ class Scheduler(Rounds):
 
     def _time_of_clocks(self) -> datetime:
         """Return the time for clocks: now, but at most the arrival of the oldest pending mail,
-        which may be the awaited move, and at most the last beat of a door that is down."""
+        which may be the awaited move, and at most the last beat of a door that is down.
+
+        It stays right for a while, since mails that come later are newer.
+        """
         now, oldest, door = self._clock.now(), self._oldest(), self._door_beat()
         is_shut = door is not None and now - door > clocks.GAP
         return min((now, *(at for at in (oldest, door if is_shut else None) if at is not None)))
@@ -159,8 +168,11 @@ class Scheduler(Rounds):
                 self._expired_at = now
                 return
 
-    def _drain(self, find: Find, do: Do, put_off: PutOff) -> bool:
+    def _drain(self, now: datetime, find: Find, do: Do, put_off: PutOff) -> bool:
         """Call *do* for each row that *find* returns, in a transaction of its own.
+
+        Args:
+            now: the time of clocks; between two batches it is read again.
 
         Returns:
             Whether a row was carried out.
@@ -169,7 +181,7 @@ class Scheduler(Rounds):
         taken: set[int] = set()  # rows that other processes have
         more = True
         while more and not self.ending:
-            most, now = BATCH + len(taken), self._time_of_clocks()
+            most = BATCH + len(taken)
             with self._database.reading.connect() as connection:
                 due = find(connection, now, most)
             more = len(due) == most
@@ -189,6 +201,7 @@ class Scheduler(Rounds):
                     self._after_commit(done)
             if more:
                 self.note_up()
+                now = self._time_of_clocks()
         return has_carried_out and not self.ending
 
     def _handle_row(

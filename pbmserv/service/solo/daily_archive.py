@@ -16,8 +16,8 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import races_of
 from pbmserv.service.solo.daily_box import best_of_day, day_of, table
 from pbmserv.service.solo.solo_page import SOLO_SEAT, solo_scene
-from pbmserv.store import shared_boxes
-from pbmserv.store.shared_boxes import date_of, number_of
+from pbmserv.store.shared_boxes import daily_boxes, day_numbers, shared_boxes
+from pbmserv.store.shared_boxes.day_numbers import date_of, number_of
 from pbmserv.views.board import BoardScene
 from pbmserv.views.names import public_names
 from pbmserv.views.public_facts import DailyLine
@@ -103,7 +103,7 @@ def dailies(context: CommandContext) -> list[Dailies]:
             game.info.key,
             [
                 ArchivedBox(number_of(day), date_of(day), grade_of(game, words), players, solved)
-                for day, words, players, solved in shared_boxes.days(
+                for day, words, players, solved in daily_boxes.days(
                     context.connection, game.info.key, today, DAYS
                 )
             ],
@@ -115,17 +115,17 @@ def dailies(context: CommandContext) -> list[Dailies]:
 def daily_table(context: CommandContext, number: int) -> DailyTable | None:
     """Return a box of the day, of the first game that has dealt it; `None` if none has."""
     connection, today = context.connection, day_of(context.now)
-    day = shared_boxes.day_of_number(number)
+    day = day_numbers.day_of_number(number)
     for game in races_of(context, None):
         key = game.info.key
-        box = shared_boxes.of_day(connection, key, day) if day <= today else None
+        box = daily_boxes.of_day(connection, key, day) if day <= today else None
         if box is None:
             continue
-        boards = shared_boxes.boards_of_day(connection, key, day)
+        boards = daily_boxes.boards_of_day(connection, key, day)
         best = best_of_day(context, key, day, TABLE)
         names = public_names(connection, {line.userid for line in best})
         is_shut = day == today or shared_boxes.is_played(connection, box.id)
-        days = shared_boxes.neighbours(connection, key, day)
+        days = daily_boxes.neighbours(connection, key, day)
         scene = None if is_shut else _opened(game, box.options)
         return DailyTable(
             title=game.info.title,

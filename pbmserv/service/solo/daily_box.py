@@ -29,11 +29,14 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, races_of
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.time.localtime import minute_of_day, next_local
-from pbmserv.store import shared_boxes, solo
-from pbmserv.store.accounts import persons, players, preferences
+from pbmserv.store import solo
+from pbmserv.store.accounts import absences as absence_rows
+from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import closed_games, game_pauses
-from pbmserv.store.shared_boxes import EPOCH, SharedBoard, date_of
+from pbmserv.store.shared_boxes import daily_boxes, day_numbers, shared_boxes
+from pbmserv.store.shared_boxes.day_numbers import EPOCH, date_of
+from pbmserv.store.shared_boxes.shared_boxes import SharedBoard
 from pbmserv.store.solo import Reader
 
 USUAL_MINUTE = 8 * 60
@@ -56,7 +59,7 @@ def daily(context: CommandContext, command: Daily) -> Answer:
     Raises:
         Refused: the game has no box of the day, or the time is wrong.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     game = known_game(context, command.game)
     key = game.info.key
     if not races(game):
@@ -74,7 +77,7 @@ def daily(context: CommandContext, command: Daily) -> Answer:
     due = next_local(context.now, zone(player.tz), minute)
     solo.subscribe(context.connection, Reader(player.id, key, minute, due))
     today = day_of(context.now)
-    has_box = shared_boxes.first_try(context.connection, {player.id}, key, today) is not None
+    has_box = daily_boxes.first_try(context.connection, {player.id}, key, today) is not None
     has_tried = _has_tried(context, player, key, today)
     notifications: tuple[Notification, ...] = ()
     if not has_tried and day_of(due) != today:  # otherwise the player would miss today's box
@@ -103,8 +106,8 @@ def give_due_boxes(context: CommandContext, player_id: int) -> Sequence[Notifica
         following = next_local(context.now, zone(player.tz), reader.minute)
         solo.set_daily_due(context.connection, reader, following)
         today = day_of(context.now)
-        absences = preferences.absences_of(context.connection, player_id)
-        is_away = preferences.absence_at(absences, context.now) is not None
+        absences = absence_rows.of_player(context.connection, player_id)
+        is_away = absence_rows.at(absences, context.now) is not None
         if is_away or player.unreachable_since is not None:
             continue
         if _has_tried(context, player, reader.game, today):
@@ -141,7 +144,7 @@ def week(context: CommandContext, command: Week) -> Answer:
             "game": game.info.key,
             "rows": rows,
             "first": date_of(monday),
-            "number": shared_boxes.number_of(today),
+            "number": day_numbers.number_of(today),
         }
         parts.append(Part("week", words))
     if not parts:
@@ -167,7 +170,7 @@ class _WeekLine:
 def _week_lines(context: CommandContext, key: str, first: int, last: int) -> list[_WeekLine]:
     """Return the table of some days, the best player first, and one line of each person."""
     lines: dict[int, _WeekLine] = {}
-    for row in shared_boxes.dailies_between(context.connection, key, first, last):
+    for row in daily_boxes.dailies_between(context.connection, key, first, last):
         line = lines.setdefault(row.player_id, _WeekLine(row.player_id, row.userid))
         if row.solved:
             line.boxes += 1
@@ -182,14 +185,14 @@ def _has_tried(context: CommandContext, player: Player, key: str, day: int) -> b
     Deleted userids and former addresses count as well.
     """
     names = persons.names_of(context.connection, player.id)
-    return shared_boxes.has_tried(
+    return daily_boxes.has_tried(
         context.connection, names, contact.marks_of(context, names), key, day
     )
 
 
 def best_of_day(context: CommandContext, key: str, day: int, most: int) -> list[SharedBoard]:
     """Return the best boards of a day's box, one of each person."""
-    read = partial(shared_boxes.best_of_day, context.connection, key, day)
+    read = partial(daily_boxes.best_of_day, context.connection, key, day)
     return persons.first_each_once(context.connection, read, most)
 
 
@@ -204,11 +207,11 @@ def _give(
     ):
         return ()
     names = persons.names_of(context.connection, player.id)
-    if not shared_boxes.try_daily(
+    if not daily_boxes.try_daily(
         context.connection, key, day, contact.newest_marks_of(context, names)
     ):
         return ()  # another userid of the same person got it first
-    box = shared_boxes.of_day(context.connection, key, day)
+    box = daily_boxes.of_day(context.connection, key, day)
     if box is None:
         rng = Rng(secrets.token_bytes(32), day)
         fresh = game.describe(game.fixed(game.daily(day), rng))
@@ -217,7 +220,7 @@ def _give(
     shared_boxes.give(context.connection, box.id, [player.id], board.id)
     best = best_of_day(context, key, day - 1, BEST_OF_DAY)
     values = {
-        "number": shared_boxes.number_of(day),
+        "number": day_numbers.number_of(day),
         "day": date_of(day),
         "grade": grade_of(game, box.options),
         "best": [{name: row[name] for name in ("rank", "userid", "points")} for row in table(best)],

@@ -31,7 +31,7 @@ from pbmserv.service.solo.solo_page import (
     solo_fields,
     tapped_position,
 )
-from pbmserv.store.shared_boxes import date_of, number_of
+from pbmserv.store.shared_boxes.day_numbers import date_of, number_of
 from pbmserv.views.texts import refusal_sentence
 
 LONGEST_STATE = 6_000

@@ -6,11 +6,13 @@ from pbmserv.commands.table.playing import Practise, Solve
 from pbmserv.commands.table.starting import Replay
 from pbmserv.engine.protocol import races
 from pbmserv.errors import Illegal, Refused
+from pbmserv.service.boards.finished_boards import refuse_finished, refuse_finished_unless_practice
 from pbmserv.service.boards.first_draws import draw_box
 from pbmserv.service.boards.mover import mover_at
+from pbmserv.service.boards.new_boards import Proposal
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.plies import log_ply, refuse_finished, refuse_finished_unless_practice
-from pbmserv.service.boards.proposals import Proposal, invite, sender_of
+from pbmserv.service.boards.plies import log_ply
+from pbmserv.service.boards.proposals import propose, sender_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, known_game, unknown_player
 from pbmserv.service.core.outcome import Answer
@@ -32,7 +34,7 @@ def solve(context: CommandContext, command: Solve) -> Answer:
     Raises:
         Refused: the board is not a race.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     mover = draw_box(context, mover_at(context, board, sitter))
     position = mover.position
@@ -51,7 +53,7 @@ def practise(context: CommandContext, command: Practise) -> Answer:
     Raises:
         Refused: the board is not practice, or nothing was taken back.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished_unless_practice(context, board)
     position = draw_box(context, mover_at(context, board, sitter)).position
     try:
@@ -83,19 +85,19 @@ def replay(context: CommandContext, command: Replay) -> Answer:
     guard(context, board)
     example = f"{board.game} replay {board.id}"
     sender = player
-    if command.who is None:
+    if command.credentials is None:
         sender = sender_of(context, (player,), f"{example} {{you}}")
     words = boxed_words(context, board)
     options, _ = read_options(game, words, 1, str(board.id), example)
     context.current.focus = None
     proposal = Proposal(game, options, False, board.terms, (player,), origin_of(board))
-    return invite(context, sender, proposal, {"replay": board.id})
+    return propose(context, sender, proposal, {"replay": board.id})
 
 
 def _replayer(context: CommandContext, command: Replay) -> Player:
     """Return the player who gets the replay."""
-    if command.who is not None:
-        return context.authenticate(command.who)
+    if command.credentials is not None:
+        return context.authenticate(command.credentials)
     return _player_called(context, command.userid or context.speaker(None).userid)
 
 

@@ -20,9 +20,10 @@ from pbmserv.engine.record import (
 )
 from pbmserv.engine.types import Saved, Seat
 from pbmserv.errors import MoveError, OptionError, Refused
+from pbmserv.service.boards.new_boards import Proposal
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.plies import log_ply, refuse_full_record
-from pbmserv.service.boards.proposals import Proposal, invite
+from pbmserv.service.boards.proposals import propose
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
@@ -51,7 +52,7 @@ def save(context: CommandContext, command: Save) -> Answer:
     Raises:
         Refused: the game has no format for such a board.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
     game = context.services.registry.version(board.game, board.rules_version)
     if board.seats == 1 and isinstance(game, Saving):
         options = game.options(boxed_words(context, board), 1)
@@ -115,7 +116,7 @@ def load(context: CommandContext, command: Load) -> Answer:
     Raises:
         Refused: there is no file, it is wrong, or its box is still hidden.
     """
-    player = context.speaker(command.who)
+    player = context.speaker(command.credentials)
     game = known_game(context, command.game)
     if not races(game) or not isinstance(game, Saving):
         raise Refused("no-save", part=command.game, example="list")
@@ -135,7 +136,7 @@ def load(context: CommandContext, command: Load) -> Answer:
         raise Refused("load-long", part="load", most=MOST_MOVES, example="help load")
     context.current.focus = None
     proposal = Proposal(game, options, rated, USUAL, (player,), boxes.origin)
-    answer = invite(context, player, proposal, {"loaded": True})
+    answer = propose(context, player, proposal, {"loaded": True})
     number = answer.parts[0].board
     assert number is not None
     _replay(context, number, (*saved.moves, *(UNDO,) * undone))
@@ -202,7 +203,7 @@ def _replay(context: CommandContext, number: int, texts: Sequence[str]) -> None:
         positions.append(after)
     if texts:
         before = [position.ply for position in positions[1:-1] if position.ply is not None]
-        moves.log(context.connection, number, before, context.mail_id, context.now)
+        moves.add(context.connection, number, before, context.mail_id, context.now)
         context.effects.plies.extend((number, ply.number) for ply in before)
         log_ply(context, board, sitter, positions[-1], UNSAID)
 

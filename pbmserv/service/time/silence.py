@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 
 from pbmserv.engine.time_spans import counted_time, merge_spans
 from pbmserv.service.core.context import CommandContext
-from pbmserv.store import clocks, ladders
+from pbmserv.store import clocks
+from pbmserv.store.ladders import ladder_places
 
 
 def last_sign(context: CommandContext, player_id: int, since: datetime) -> datetime:
     """Return the time of a player's last move after *since*; *since* if there is none."""
-    return ladders.last_ply(context.connection, player_id, since) or since
+    return ladder_places.last_ply(context.connection, player_id, since) or since
 
 
 def silent_time(context: CommandContext, player_id: int, since: datetime) -> timedelta:

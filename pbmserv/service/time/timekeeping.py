@@ -19,10 +19,11 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.time_spans import first_part
 from pbmserv.engine.types import Seat
 from pbmserv.service.core.context import CommandContext
-from pbmserv.store import clocks, events
+from pbmserv.store import clocks
 from pbmserv.store.boards import boards, game_pauses
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times
+from pbmserv.store.events import event_games
 from pbmserv.store.tables.boards import BoardStatus
 
 _LONGEST_EVENT = timedelta(days=400)
@@ -70,7 +71,7 @@ def person_at(context: CommandContext, board: BoardRow, sitter: Sitter, since: d
 
 def _first_board_at(context: CommandContext, event_id: int, player_id: int) -> datetime | None:
     """Return when the first board of a player in an event was made, `None` if there is none."""
-    first = events.first_board_of(context.connection, event_id, player_id)
+    first = event_games.first_board(context.connection, event_id, player_id)
     board = None if first is None else boards.load(context.connection, first)
     return None if board is None else board.created_at
 

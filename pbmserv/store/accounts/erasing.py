@@ -26,12 +26,7 @@ from pbmserv.store.tables.accounts import (
     players,
     signups,
 )
-from pbmserv.store.tables.boards import (
-    followers,
-    plies,
-    seats,
-    seeks,
-)
+from pbmserv.store.tables.boards import followers, plies, seats, seeks
 from pbmserv.store.tables.events import events
 from pbmserv.store.tables.mail import UNSENT, LetterState, MailState, inbox, outbox
 

@@ -8,18 +8,9 @@ from pbmserv.store.accounts import address_changes as address_change_rows
 from pbmserv.store.accounts import invitations as invitation_rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import bounces
-from pbmserv.store.tables.accounts import (
-    PlayerState,
-    players,
-)
-from pbmserv.store.tables.boards import (
-    daily_readers,
-    followers,
-    seats,
-    seeks,
-    submitted_moves,
-    unconfirmed_boards,
-)
+from pbmserv.store.tables.accounts import PlayerState, players
+from pbmserv.store.tables.boards import followers, seats, seeks, submitted_moves, unconfirmed_boards
+from pbmserv.store.tables.boxes import daily_readers
 from pbmserv.store.tables.events import regulars
 from pbmserv.store.tables.mail import UNSENT, LetterState, outbox
 from pbmserv.store.tables.teams import team_members, teams

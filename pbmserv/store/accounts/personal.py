@@ -1,4 +1,7 @@
-"""All data about a player, ready for JSON, as ``export`` sends it."""
+"""All data about a player, ready for JSON, as ``export`` sends it.
+
+Each statement names the columns that it shows, so that a new column is not shown by itself.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import (
     BindParameter,
     Column,
+    ColumnElement,
     Connection,
     FromClause,
     Select,
@@ -19,40 +23,41 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from pbmserv.store.accounts import blocks, preferences
+from pbmserv.store.accounts import absences as absence_rows
+from pbmserv.store.accounts import blocks
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.shared_boxes import SOLVED
-from pbmserv.store.tables import boards
-from pbmserv.store.tables.accounts import addresses, invitations, notices, players
+from pbmserv.store.shared_boxes.shared_boxes import SOLVED
+from pbmserv.store.tables.accounts import address_changes, addresses, invitations, notices, players
 from pbmserv.store.tables.boards import (
-    daily_readers,
+    boards,
     followers,
     plies,
-    rating_changes,
-    ratings,
-    scores,
     seats,
     seeks,
-    shared_boards,
-    shared_boxes,
+    submitted_moves,
+    unconfirmed_boards,
 )
+from pbmserv.store.tables.boxes import daily_readers, shared_boards, shared_boxes
 from pbmserv.store.tables.columns import InstantText
 from pbmserv.store.tables.events import entries, event_bars, regulars
 from pbmserv.store.tables.ladders import ladder_places, ladders
 from pbmserv.store.tables.mail import bounces, inbox, outbox
 from pbmserv.store.tables.operators import audit
+from pbmserv.store.tables.ratings import rating_changes, ratings, scores
 from pbmserv.store.tables.teams import team_members, teams
 
 
 def data_of(connection: Connection, player: Player) -> dict[str, Any]:
     """Return all data about a player that the player may know.
 
-    Of a board, these are the player's own moves as written, never what an opponent hides. The
-    password hash is left out.
+    Of a board, these are the player's own moves as written, never what an opponent hides.
     """
-    absences = preferences.absences_of(connection, player.id)
+    absences = absence_rows.of_player(connection, player.id)
     return {
-        "account": _account(connection, player),
+        "account": {
+            **_rows(connection, _ACCOUNT.params(player_id=player.id))[0],
+            "password": "kept only as an argon2id hash",
+        },
         **_read(connection, _ADDRESSES, player.id),
         "blocked": blocks.blocked_userids(connection, [player.id]),
         "absences": [{"begins": _when(a.begins), "ends": _when(a.ends)} for a in absences],
@@ -61,7 +66,7 @@ def data_of(connection: Connection, player: Player) -> dict[str, Any]:
         **_read(connection, _GAMES, player.id),
         "done_by_operators": _rows(
             connection,
-            select(audit.c.at, audit.c.action, audit.c.why, audit.c.facts)
+            select(*audit.c["at", "action", "why", "facts"])
             .where(audit.c.target == f"user {player.userid}")
             .order_by(audit.c.id),
         ),
@@ -74,7 +79,7 @@ _PLAYER: BindParameter[int] = bindparam("player_id")
 
 def _own(
     owner: Column[Any],
-    *columns: Column[Any],
+    *columns: ColumnElement[Any],
     by: Column[Any] | None = None,
     of: FromClause | None = None,
 ) -> Select[Any]:
@@ -82,11 +87,10 @@ def _own(
 
     Args:
         owner: the column with the player's id.
-        columns: default: all of the table.
         by: the order of the rows.
         of: the table to which the rows belong, if its columns are read, too.
     """
-    statement = select(*(columns or (owner.table,))).where(owner == _PLAYER)
+    statement = select(*columns).where(owner == _PLAYER)
     if of is not None:
         statement = statement.join_from(of, owner.table)
     return statement if by is None else statement.order_by(by)
@@ -95,98 +99,106 @@ def _own(
 _Sections: TypeAlias = Mapping[str, Select[Any]]
 """Statements for the rows of one player, by the name of the section."""
 
+_ACCOUNT = _own(
+    players.c.id,
+    *players.c["userid", "address", "state", "format", "tz", "accept", "remind"],
+    players.c.broadcasts.label("broadcast"),
+    players.c.announcements.label("announce"),
+    *players.c["report", "labels", "public", "messages", "digest_minute"],
+    *players.c["unreachable_since", "created_at"],
+)
+"""The account; labels are names by which players know the preferences."""
+
 _ADDRESSES: _Sections = {
     "addresses": _own(
         addresses.c.player_id,
-        addresses.c.address,
-        addresses.c.confirmed_at,
+        *addresses.c["address", "confirmed_at"],
         by=addresses.c.confirmed_at,
     ),
-    "letters_came_back_from": select(bounces)
+    "address_changes": _own(
+        address_changes.c.player_id,
+        *address_changes.c["address", "created_at", "confirmed_at"],
+        by=address_changes.c.id,
+    ),
+    "letters_came_back_from": select(
+        *bounces.c["address", "hard", "soft", "hard_at", "soft_at"],
+        *bounces.c["status", "diagnostic", "suspended_at"],
+    )
     .where(bounces.c.address.in_(_own(addresses.c.player_id, addresses.c.address)))
     .order_by(bounces.c.address),
 }
 _NOTICES: _Sections = {
-    "notices": _own(notices.c.player_id, notices.c.kind, notices.c.told_at, by=notices.c.kind)
+    "notices": _own(notices.c.player_id, *notices.c["kind", "told_at"], by=notices.c.kind)
 }
 _GAMES: _Sections = {
     "ladders": _own(
         ladder_places.c.player_id,
         ladders.c.game,
-        ladder_places.c.rank,
-        ladder_places.c.joined_at,
+        *ladder_places.c["rank", "joined_at"],
         of=ladders,
         by=ladders.c.game,
     ),
     "seeks": _own(
         seeks.c.player_id,
-        seeks.c.game,
-        seeks.c.seats,
-        seeks.c.options,
-        seeks.c.created_at,
+        *seeks.c["game", "seats", "options", "created_at"],
         by=seeks.c.id,
+    ),
+    # Their options are left out, as those of a running board.
+    "boards_to_confirm": _own(
+        unconfirmed_boards.c.player_id,
+        *unconfirmed_boards.c["game", "created_at", "board_id"],
+        by=unconfirmed_boards.c.id,
     ),
     "invitations": _own(
         invitations.c.player_id,
-        invitations.c.created_at,
-        invitations.c.name,
-        invitations.c.game,
-        invitations.c.options,
-        invitations.c.state,
-        invitations.c.board_id,
+        *invitations.c["created_at", "name", "game", "options", "state", "board_id"],
         by=invitations.c.id,
     ),
     "following": _own(
-        followers.c.player_id, followers.c.board_id, followers.c.what, by=followers.c.board_id
+        followers.c.player_id, *followers.c["board_id", "what"], by=followers.c.board_id
     ),
-    "ratings": _own(ratings.c.player_id, by=ratings.c.game),
-    "rating_changes": _own(rating_changes.c.player_id).order_by(
-        rating_changes.c.game, rating_changes.c.number
+    "ratings": _own(
+        ratings.c.player_id,
+        *ratings.c["game", "mu", "sigma", "ordinal", "games"],
+        *ratings.c["wins", "losses", "draws", "opponents", "rated_at"],
+        by=ratings.c.game,
     ),
+    "rating_changes": _own(
+        rating_changes.c.player_id,
+        *rating_changes.c["board_id", "game", "number", "place", "mu_before", "sigma_before"],
+        *rating_changes.c["mu_after", "sigma_after", "weight", "created_at"],
+    ).order_by(rating_changes.c.game, rating_changes.c.number),
     "mails_received_from_you": _own(
         inbox.c.player_id,
-        inbox.c.id,
-        inbox.c.received_at,
-        inbox.c.sender,
-        inbox.c.peer,
-        inbox.c.state,
+        *inbox.c["id", "received_at", "sender", "peer", "state"],
         by=inbox.c.id,
     ),
     "shared_boxes": _own(
         shared_boards.c.player_id,
-        shared_boxes.c.game,
-        shared_boxes.c.day,
-        shared_boxes.c.event_id,
-        shared_boxes.c.number,
-        shared_boards.c.board_id,
-        shared_boards.c.rank,
-        shared_boards.c.score,
-        shared_boards.c.counts,
+        *shared_boxes.c["game", "day", "event_id", "number"],
+        *shared_boards.c["board_id", "rank", "score", "counts"],
         of=shared_boxes,
         by=shared_boxes.c.id,
     ),
-    "daily_at": _own(daily_readers.c.player_id),
-    "events": _own(entries.c.player_id, by=entries.c.event_id),
+    "daily_at": _own(daily_readers.c.player_id, *daily_readers.c["game", "minute", "due_at"]),
+    "events": _own(
+        entries.c.player_id,
+        *entries.c["event_id", "status", "section", "seed", "rating"],
+        *entries.c["forfeits", "place", "muted", "entered_at", "team_id"],
+        by=entries.c.event_id,
+    ),
     "teams": _own(
         team_members.c.player_id,
         teams.c.name,
-        team_members.c.status,
-        team_members.c.place,
-        team_members.c.muted,
-        team_members.c.since,
-        team_members.c.active_at,
+        *team_members.c["status", "place", "muted", "since", "active_at"],
         of=teams,
         by=teams.c.id,
     ),
-    "leagues_entered_each_season": _own(regulars.c.player_id),
-    "events_closed_to_you": _own(event_bars.c.player_id),
+    "leagues_entered_each_season": _own(regulars.c.player_id, *regulars.c["game", "since"]),
+    "events_closed_to_you": _own(event_bars.c.player_id, event_bars.c.until),
     "scores": _own(
         scores.c.player_id,
-        scores.c.board_id,
-        scores.c.game,
-        scores.c.kind,
-        scores.c.score,
-        scores.c.ended_at,
+        *scores.c["board_id", "game", "kind", "score", "ended_at"],
         by=scores.c.board_id,
     ),
 }
@@ -198,27 +210,6 @@ def _read(
     return {
         name: _rows(connection, statement.params(player_id=player_id))
         for name, statement in sections.items()
-    }
-
-
-_NAMES_IN_PREFS = {"broadcasts": "broadcast", "announcements": "announce"}
-"""Names that players know, by the names of columns, where they differ."""
-
-
-def _account(connection: Connection, player: Player) -> dict[str, Any]:
-    """Return the account, with every column of `Player` but the secret ones."""
-    columns = {
-        _NAMES_IN_PREFS.get(name, name): _when(value) if isinstance(value, datetime) else value
-        for name, value in player.columns.items()
-        if name not in {"password_hash", "reply_epoch"}
-    }
-    created = connection.execute(
-        select(players.c.created_at).where(players.c.id == player.id)
-    ).scalar_one()
-    return {
-        **columns,
-        "created_at": _when(created),
-        "password": "kept only as an argon2id hash",
     }
 
 
@@ -234,14 +225,8 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     )
     statement = (
         select(
-            boards.c.id,
-            boards.c.game,
-            boards.c.options,
-            boards.c.status,
-            boards.c.rated,
-            boards.c.outcome,
-            boards.c.created_at,
-            boards.c.finished_at,
+            *boards.c["id", "game", "options", "status", "rated", "outcome"],
+            *boards.c["created_at", "finished_at"],
             seats.c.seat,
         )
         .join(seats, seats.c.board_id == boards.c.id)
@@ -282,6 +267,17 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     )
     for seat in connection.execute(notes):
         boards_by_id[seat.board_id]["note"] = seat.note
+    submitted = (
+        select(*submitted_moves.c["board_id", "turn", "text", "created_at"])
+        .join(
+            seats,
+            (seats.c.board_id == submitted_moves.c.board_id)
+            & (seats.c.seat == submitted_moves.c.seat),
+        )
+        .where(seats.c.player_id == player_id)
+    )
+    for submitted_move in _rows(connection, submitted):
+        boards_by_id[submitted_move.pop("board_id")]["submitted"] = submitted_move
     return list(boards_by_id.values())
 
 
@@ -309,7 +305,7 @@ def _letters(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     return letters
 
 
-def _rows(connection: Connection, statement: Any) -> list[dict[str, Any]]:
+def _rows(connection: Connection, statement: Select[Any]) -> list[dict[str, Any]]:
     rows = connection.execute(statement)
     names = tuple(rows.keys())
     return [_plain(names, row) for row in rows.all()]
@@ -319,7 +315,6 @@ def _plain(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
     return {
         name: _when(value) if isinstance(value, datetime) else value
         for name, value in zip(names, row, strict=True)
-        if name != "player_id"
     }
 
 

@@ -21,11 +21,7 @@ from sqlalchemy import (
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.delivery import bounces
-from pbmserv.store.tables.accounts import (
-    PlayerState,
-    addresses,
-    players,
-)
+from pbmserv.store.tables.accounts import PlayerState, addresses, players
 from pbmserv.store.tables.boards import seats
 
 _MOST_ALIKE = 200

@@ -1,4 +1,4 @@
-"""Rows of boards, their seats and followers."""
+"""Rows of boards and their seats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sqlalchemy import (
     Connection,
     and_,
     bindparam,
-    delete,
     exists,
     func,
     insert,
@@ -24,13 +23,13 @@ from sqlalchemy import (
 from pbmserv.engine.clocks import USUAL, Person, SeatClock, Terms, from_json, to_json
 from pbmserv.engine.time_spans import Span
 from pbmserv.engine.types import Seat
-from pbmserv.store import clocks, shared_boxes
+from pbmserv.store import clocks
 from pbmserv.store.boards import player_boards
 from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.statements import columns_of, insert_into
-from pbmserv.store.tables import boards
+from pbmserv.store.core.statements import columns_of
+from pbmserv.store.shared_boxes import shared_boxes
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import RUNNING, BoardStatus, followers, plies, seats
+from pbmserv.store.tables.boards import RUNNING, BoardStatus, boards, followers, plies, seats
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,13 +381,6 @@ def reopen(connection: Connection, board_id: int) -> None:
     player_boards.refresh(connection, board_id)
 
 
-def of_player(
-    connection: Connection, player_id: int, statuses: Sequence[str], game: str | None, limit: int
-) -> list[int]:
-    """Return the numbers of a player's boards, newest first."""
-    return player_boards.of_player(connection, player_id, statuses, game=game, most=limit)
-
-
 def running_of(connection: Connection, player_id: int) -> list[int]:
     """Return a player's proposed and active boards, in the order to lock them."""
     statement = _PLAYER_BOARDS.where(boards.c.status.in_(RUNNING))
@@ -402,73 +394,3 @@ def of_events(connection: Connection, player_id: int) -> list[int]:
         or_(boards.c.event_id.is_not(None), boards.c.away_days.is_not(None)),
     )
     return sorted(connection.execute(statement, {"player": player_id}).scalars())
-
-
-@dataclass(frozen=True, slots=True)
-class Follower:
-    """A player who follows a board: every turn (*what* is ``all``) or its end (``end``)."""
-
-    player_id: int
-    userid: str
-    address: str
-    what: str
-
-
-_FOLLOWERS = Prepared(
-    select(*columns_of(Follower, followers, players))
-    .join(players, players.c.id == followers.c.player_id)
-    .where(followers.c.board_id == bindparam("board"), players.c.state == PlayerState.ACTIVE)
-    .order_by(followers.c.player_id)
-)
-_FOLLOWED = (
-    select(followers.c.board_id, followers.c.what)
-    .where(followers.c.player_id == bindparam("player"))
-    .order_by(followers.c.board_id.desc())
-)
-
-
-def followers_of(connection: Connection, board_id: int) -> list[Follower]:
-    """Return the active followers of a board."""
-    return [Follower(*row) for row in _FOLLOWERS.run(connection, {"board": board_id})]
-
-
-def followed_by(connection: Connection, player_id: int) -> list[tuple[int, str]]:
-    """Return pairs of board and ``all`` or ``end`` that a player follows, newest board first."""
-    return [(row[0], row[1]) for row in connection.execute(_FOLLOWED, {"player": player_id})]
-
-
-def count_followers(connection: Connection, board_id: int) -> int:
-    """Return the number of followers of a board."""
-    number: int = connection.execute(
-        select(func.count()).select_from(followers).where(followers.c.board_id == board_id)
-    ).scalar_one()
-    return number
-
-
-def follow(connection: Connection, board_id: int, player_id: int, what: str) -> None:
-    """Follow a board, or change what is followed."""
-    connection.execute(
-        insert_into(connection, followers)
-        .values(board_id=board_id, player_id=player_id, what=what)
-        .on_conflict_do_nothing()
-    )
-    connection.execute(
-        update(followers)
-        .where(followers.c.board_id == board_id, followers.c.player_id == player_id)
-        .values(what=what)
-    )
-
-
-def unfollow(connection: Connection, board_id: int, player_id: int) -> bool:
-    """Stop following a board; return whether the player followed it."""
-    result = connection.execute(
-        delete(followers).where(
-            followers.c.board_id == board_id, followers.c.player_id == player_id
-        )
-    )
-    return result.rowcount > 0
-
-
-def drop_followers(connection: Connection, board_id: int) -> None:
-    """Remove all followers of a board."""
-    connection.execute(delete(followers).where(followers.c.board_id == board_id))

@@ -12,15 +12,9 @@ from pbmserv.engine.time_spans import Span
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import (
-    RUNNING,
-    PauseKind,
-    boards,
-    game_pauses,
-    game_stops,
-    house_turns,
-    seats,
-)
+from pbmserv.store.tables.boards import RUNNING, boards, seats
+from pbmserv.store.tables.bots import house_turns
+from pbmserv.store.tables.downtime import PauseKind, game_pauses, game_stops
 
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 _OPEN = game_pauses.c.ends.is_(None)

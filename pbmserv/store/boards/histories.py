@@ -9,10 +9,9 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
 
-from pbmserv.store.shared_boxes import is_secret
-from pbmserv.store.tables import boards
+from pbmserv.store.shared_boxes.shared_boxes import is_secret
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import RUNNING, plies, seats
+from pbmserv.store.tables.boards import RUNNING, boards, plies, seats
 
 
 @dataclass(frozen=True, slots=True)

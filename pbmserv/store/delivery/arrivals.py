@@ -105,7 +105,7 @@ def add(connection: Connection, new: NewArrival) -> int:
         "handed_on": new.envelope.handed_on,
         "raw": new.envelope.raw or new.body,
         "verdict": new.verdict.result,
-        "found": new.verdict.found,
+        "found": new.verdict.checks,
         "lane": new.lane,
         "player_id": new.player_id,
         "received_at": new.received_at,
@@ -128,11 +128,11 @@ def arrivals_of(rows: Iterable[Sequence[Any]]) -> list[Arrival]:
     stored = []
     for row in rows:
         number, kind, recipient, sender, peer, hello, handed_on, raw = row[:8]
-        verdict, found, lane, player, at = row[8:]
+        verdict, checks, lane, player, at = row[8:]
         is_mail = kind == "mail"
         envelope = Envelope(sender, recipient, raw, peer, hello, handed_on) if is_mail else NO_MAIL
         body = b"" if is_mail else raw
-        sender_check = Verdict(verdict, found)
+        sender_check = Verdict(verdict, checks)
         stored.append(Arrival(kind, envelope, lane, at, sender_check, player, body, id=number))
     return stored
 

@@ -115,7 +115,7 @@ def add(connection: Connection, new: NewMail, now: datetime) -> int | None:
             "received_at": now,
             "player_id": new.player_id,
             "verdict": new.verdict.result,
-            "found": new.verdict.found,
+            "found": new.verdict.checks,
             "octets": len(new.raw),
             "share": share,
             "new_share": share,

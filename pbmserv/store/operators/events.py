@@ -7,8 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, and_, select
 
 from pbmserv.store.accounts import players
-from pbmserv.store.tables import boards
-from pbmserv.store.tables.boards import BoardStatus, seats
+from pbmserv.store.tables.boards import BoardStatus, boards, seats
 from pbmserv.store.tables.events import pairings
 from pbmserv.store.tables.ladders import ladder_games
 

@@ -31,9 +31,9 @@ from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals, mail_stores, settled_arrivals
 from pbmserv.store.delivery import inbox as inbox_rows
 from pbmserv.store.delivery.arrivals import PROBE, PROBE_OCTETS
-from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import players
-from pbmserv.store.tables.boards import house_turns
+from pbmserv.store.tables.boards import boards
+from pbmserv.store.tables.bots import house_turns
 from pbmserv.store.tables.mail import LetterState, MailState, inbox, outbox
 
 _QUEUED = text("outbox.state = 'queued'")  # as the partial index has it
@@ -227,10 +227,10 @@ def sizes(game: Database) -> dict[str, int]:
     if game.is_sqlite:
         files = {"": sqlite_file(game.url), "mail_": sqlite_file(mail_url(game.url))}
         return {
-            f"{store}{what}": _size(path)
+            f"{store}{part}": _size(path)
             for store, file in files.items()
             if file is not None
-            for what, path in (("database", file), ("wal", _wal(file)))
+            for part, path in (("database", file), ("wal", _wal(file)))
         }
     with game.reading.connect() as connection:
         size = connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar()

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, exists, func, not_, select, update
 
 from pbmserv.store.core.statements import columns_of
-from pbmserv.store.tables import boards
+from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.mail import UNSENT, LetterState, letter_bytes, outbox
 
 DROPPED = "dropped: "
@@ -20,7 +20,7 @@ class LetterLine:
     """A letter in a list.
 
     Attributes:
-        made: whether its octets are stored, so that every attempt sends the same.
+        is_made: whether its octets are stored, so that every attempt sends the same.
         game: of its board, if it is about one.
     """
 
@@ -35,7 +35,7 @@ class LetterLine:
     error: str
     created_at: datetime
     sent_at: datetime | None
-    made: bool
+    is_made: bool
     game: str | None
 
     @property
@@ -49,7 +49,7 @@ _LINE = select(
     *columns_of(
         LetterLine,
         outbox,
-        made=exists().where(letter_bytes.c.letter_id == outbox.c.id),
+        is_made=exists().where(letter_bytes.c.letter_id == outbox.c.id),
         game=_GAME.scalar_subquery(),
     )
 )

@@ -8,11 +8,12 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from pbmserv.store import events, shared_boxes
 from pbmserv.store.accounts import blocks
 from pbmserv.store.boards import player_boards
 from pbmserv.store.core.statements import columns_of
+from pbmserv.store.events import event_entries
 from pbmserv.store.operators.letters import fail_unsent
+from pbmserv.store.shared_boxes import shared_boxes
 from pbmserv.store.tables.accounts import (
     PlayerState,
     address_changes,
@@ -22,16 +23,10 @@ from pbmserv.store.tables.accounts import (
     players,
     signups,
 )
-from pbmserv.store.tables.boards import (
-    RUNNING,
-    boards,
-    daily_readers,
-    followers,
-    scores,
-    seats,
-    seeks,
-)
+from pbmserv.store.tables.boards import RUNNING, boards, followers, seats, seeks
+from pbmserv.store.tables.boxes import daily_readers
 from pbmserv.store.tables.mail import inbox, outbox
+from pbmserv.store.tables.ratings import scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +154,7 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
         connection.execute(delete(table).where(table.c.player_id == old))
     blocks.move(connection, old, new)
     shared_boxes.move(connection, old, new)
-    events.move(connection, old, new)
+    event_entries.move(connection, old, new)
     fail_unsent(connection, old, None, "the account was merged into another")
     connection.execute(delete(notices).where(notices.c.player_id == old))
     for table in (scores, inbox, outbox, signups, address_changes, invitations):

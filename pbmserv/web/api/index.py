@@ -36,9 +36,10 @@ class IndexHandlers:
     async def index(self, request: Request) -> Response:
         """The addresses of the API: a page for people, links for programs."""
         check_accepts(request, JSON, HTML)
-        accept = request.headers.get("accept", "")
         headers = {**SHARED, "Vary": "Accept"}
-        if quality(accept, HTML) > quality(accept, JSON) or HTML in accept:
+        for_people, for_programs = quality(request, HTML), quality(request, JSON)
+        names_html = HTML in request.headers.get("accept", "").lower()
+        if for_people > for_programs or (for_people == for_programs and names_html):
             text = self._printer.render("api", endpoints=self._endpoints, home=self._url)
             return tagged_response(request, text, headers=headers)
         links = {"openapi": f"{self._url}/openapi.json"}

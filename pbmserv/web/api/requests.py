@@ -14,6 +14,8 @@ from pbmserv.web.http.request_bodies import read_body
 from pbmserv.web.http.url_parameters import LONGEST_TOKEN, is_number
 
 JSON = "application/json"
+_WEIGHT = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?", re.ASCII)
+"""A weight of the Accept field (RFC 9110 section 12.4.2)."""
 LONGEST_BODY = 40_000
 """Octets of a posted body: more than any move and its words."""
 
@@ -24,21 +26,21 @@ def check_accepts(request: Request, *kinds: str) -> None:
     Raises:
         ApiProblem: it does not (406).
     """
-    accept = request.headers.get("accept", "")
-    if not any(quality(accept, kind) for kind in kinds):
+    if not any(quality(request, kind) for kind in kinds):
         raise ApiProblem(406, "not-acceptable", kinds=" or ".join(kinds))
 
 
-def quality(accept: str, kind: str) -> float:
-    """Return how much a client prefers a media type, from 0 to 1; 1 without an Accept field."""
+def quality(request: Request, kind: str) -> float:
+    """Return how much a client wants a media type, from 0 to 1; 1 without an Accept field."""
+    accept = ",".join(request.headers.getlist("accept")).lower()
     if not accept.strip():
         return 1.0
     precision = {kind: 3, kind.partition("/")[0] + "/*": 2, "*/*": 1}
     best = (0, 0.0)  # the most precise range counts
-    for media_range in accept.lower().split(","):
+    for media_range in accept.split(","):
         name, *parameters = (part.strip() for part in media_range.split(";"))
         weight = next((part[2:] for part in parameters if part.startswith("q=")), "1")
-        value = float(weight) if re.fullmatch(r"[01](\.\d{0,3})?", weight, re.ASCII) else 1.0
+        value = float(weight) if _WEIGHT.fullmatch(weight) else 1.0
         best = max(best, (precision.get(name, 0), value))
     return best[1] if best[0] else 0.0
 

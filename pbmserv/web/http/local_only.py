@@ -24,20 +24,20 @@ class LocalOnly:
 
     Args:
         app: the application.
-        what: the name of the pages, for error messages.
+        site_name: the name of the pages, for error messages.
         origin: origin of the server's own proxy, whose requests alone are answered then; ``""``
             for none.
     """
 
-    def __init__(self, app: ASGIApp, what: str, origin: str = "") -> None:
+    def __init__(self, app: ASGIApp, site_name: str, origin: str = "") -> None:
         self._app = app
-        self._what = what
+        self._site_name = site_name
         self._origin = origin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         reason = ""
         if scope["type"] == "http":
-            reason = refusal_reason(Request(scope), self._what, self._origin)
+            reason = refusal_reason(Request(scope), self._site_name, self._origin)
         if reason:
             answer = Response(f"{reason}\n", 403, PRIVATE, "text/plain")
             await answer(scope, receive, send)
@@ -45,25 +45,25 @@ class LocalOnly:
         await self._app(scope, receive, send)
 
 
-def refusal_reason(request: Request, what: str, origin: str) -> str:
+def refusal_reason(request: Request, site_name: str, origin: str) -> str:
     """Return why `LocalOnly` refuses a request; ``""`` if it does not."""
     host = request.headers.get("host", "")
     if origin:
         if host.lower() != urlsplit(origin).netloc.lower():
-            return f"The {what} answers to another name."
+            return f"The {site_name} answers to another name."
     else:
         if request.client is None or not ip_address(request.client.host).is_loopback:
-            return f"The {what} can only be used on the machine that it runs on."
+            return f"The {site_name} can only be used on the machine that it runs on."
         if not _is_here(host):
-            return f"The {what} answers to localhost and 127.0.0.1 only."
+            return f"The {site_name} answers to localhost and 127.0.0.1 only."
         if any(name in request.headers for name in _OF_PROXIES):
-            return f"The {what} does not answer proxies."
+            return f"The {site_name} does not answer proxies."
     if request.method not in {"GET", "HEAD"}:
         # Older browsers send no Sec-Fetch-Site.
         own = origin or f"http://{host}"
         site = request.headers.get("sec-fetch-site", "same-origin")
         if site not in {"same-origin", "none"} or request.headers.get("origin", own) != own:
-            return f"The {what} takes forms from its own pages only."
+            return f"The {site_name} takes forms from its own pages only."
     return ""
 
 

@@ -70,7 +70,7 @@ def build_mailbox(
         ],
         middleware=[
             Middleware(SafeResponses, fault=handlers.fault, headers=_SAFE),
-            Middleware(LocalOnly, what="mailbox"),
+            Middleware(LocalOnly, site_name="mailbox"),
             Middleware(LimitedPosts, limits=limits, refuse=too_many_forms),
         ],
         exception_handlers={HTTPException: handlers.refused},

@@ -82,7 +82,7 @@ def build_operators(
         ],
         middleware=[
             Middleware(SafeResponses, fault=printer.fault, headers=_SAFE),
-            Middleware(LocalOnly, what="operators' page", origin=origin),
+            Middleware(LocalOnly, site_name="operators' page", origin=origin),
             Middleware(
                 LimitedPosts,
                 limits=PostLimits(TOKEN_PATHS, proxies),

@@ -15,7 +15,8 @@ from starlette.responses import Response
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import pages as service
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.pages import ACTIONS, OperatorPages
+from pbmserv.service.operators.form_actions import ACTIONS
+from pbmserv.service.operators.pages import OperatorPages
 from pbmserv.web.operators.printer import OperatorPrinter
 from pbmserv.web.operators.requests import Handler, OperatorRequest
 

@@ -58,7 +58,7 @@ class HelpPages:
         """Return the page with this slug, `None` if there is none; ``""`` is the contents."""
         about = topic(slug.replace("-", " "), self._infos, boxes=self._boxes)
         slug = slug_of(about.subject)
-        if not about.known or slug not in self._topics:
+        if not about.is_known or slug not in self._topics:
             return None
         if slug not in self._pages:
             self._pages[slug] = self._page(self._topics[slug])

@@ -53,9 +53,9 @@ class _PersonalPages:
         """
         if request.method != "POST":
             return tagged_response(request, self._link_form, headers=SHARED)
-        who = (await read_form(request, LONGEST_FORM)).get("who", "")
-        if who.strip():
-            await self._personal.ask_link(who)
+        player_name = (await read_form(request, LONGEST_FORM)).get("who", "")
+        if player_name.strip():
+            await self._personal.ask_link(player_name)
         return html_response(self._link_sent, headers=PRIVATE)
 
     async def page(self, request: Request) -> Response:
@@ -113,7 +113,7 @@ class _PersonalPages:
             for board in page.waiting[:MOST_DRAWN]
         ]
         text = self._printer.render(
-            "mine", page=page, made=boards, done=done if done in CHANGES else ""
+            "mine", page=page, drawn=boards, done=done if done in CHANGES else ""
         )
         return html_response(text, status, PRIVATE)
 

@@ -15,6 +15,7 @@ from typing import Any
 from pbmserv.engine.types import Seat, Step
 from pbmserv.games.blackbox.bots.difficulty import percentile
 from pbmserv.games.blackbox.bots.knowledge import (
+    Effort,
     Knowledge,
     beginning,
     best_line,
@@ -22,7 +23,7 @@ from pbmserv.games.blackbox.bots.knowledge import (
     information_of,
 )
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.rays import HIT, kind_of, trace
+from pbmserv.games.blackbox.rays import exit_of, kind_of, trace
 from pbmserv.games.blackbox.state import State
 
 SLIP = 0.2
@@ -162,56 +163,97 @@ def analyse(steps: Sequence[Step[State]], seat: Seat) -> Report:
         seat: a seat whose game on its box is over.
     """
     last = steps[-1].state
-    options, box = last.options, last.boxes[seat]
-    assert box.atoms is not None
+    options, atoms = last.options, last.boxes[seat].atoms
+    assert atoms is not None
     effort = effort_for(options)
-    knowledge = first = beginning(options)
-    bits = knowledge.ports(effort)
-    rows: list[Probe] = []
-    decided, probes, slip = 0, 0, None
-    estimate = float(first.total or 0)
+    first = beginning(options)
+    replay = _Replay(atoms, effort, first)
     for event in _events(steps, seat):
-        before = knowledge
-        if event.what == "guess":
-            knowledge = knowledge.after_guess(event.markers)
-            rows.append(Probe("guess", before=before.total, after=knowledge.total))
-        else:
-            out = trace(options.board, box.atoms, event.port)
-            knowledge = knowledge.after_ray(event.port, out, effort)
-            port_bits = bits if event.what == "probe" else {}
-            row = _row(options.board, event, out, before, knowledge, port_bits)
-            gained_bits = inf if row.gained is None else row.gained
-            estimate = float(row.after or estimate * 0.5**gained_bits)
-            if row.after is None and estimate:
-                estimate = knowledge.estimated_total(estimate)
-                row = replace(row, about=max(1, round(estimate)))
-            rows.append(row)
-            lost = (row.best_bits or 0) - (row.expected or 0)
-            if slip is None and before.complete and lost > SLIP:
-                slip = (probes, before)
-            probes += event.what == "probe"
-        bits = knowledge.ports(effort)
-        if not decided and knowledge.is_decided(bits):
-            decided = probes
-    most = 0
-    for at in range(len(rows) - 1, -1, -1):  # all layouts that fit later also fitted earlier
-        most = max(most, rows[at].after or rows[at].about or 0)
-        if rows[at].about is not None:
-            rows[at] = replace(rows[at], about=most)
-    summary = _summary(seat, _ending(last, seat), first.total or 0, rows, decided, knowledge.total)
+        replay.take_in(event)
+    rows = _with_bounds(replay.rows)
+    start, left = first.total or 0, replay.knowledge.total
+    summary = _summary(seat, _ending(last, seat), start, rows, replay.decided, left)
     if last.outcome is None:
         return summary
-    needed = best_line(first, box.atoms, effort) if first.complete else None
-    line = best_line(slip[1], box.atoms, effort) if slip is not None else None
+    needed = best_line(first, atoms, effort) if first.complete else None
+    slip = replay.slip
+    line = best_line(slip[1], atoms, effort) if slip is not None else None
     ports = options.board.ports
     return replace(
         summary,
         opened=True,
-        percentile=percentile(options, box.atoms),
+        percentile=percentile(options, atoms),
         needed=len(needed or ()),
         left_line=slip[0] if slip is not None and line is not None else None,
         line=tuple((ports[port], kind_of(port, out)) for port, out in line or ()),
     )
+
+
+class _Replay:
+    """A game on one box, gone through again event by event.
+
+    Attributes:
+        knowledge: the solver's knowledge after the events so far.
+        rows: a row of the report for each of them.
+        decided: see `Report`.
+        slip: the number of probes before the first one that left the best line, and the knowledge
+            then; `None` if there is none.
+    """
+
+    def __init__(self, atoms: frozenset[int], effort: Effort, knowledge: Knowledge) -> None:
+        self._atoms = atoms
+        self._effort = effort
+        self._bits = knowledge.ports(effort)
+        self._probes = 0
+        self._estimate = float(knowledge.total or 0)
+        self.knowledge = knowledge
+        self.rows: list[Probe] = []
+        self.decided = 0
+        self.slip: tuple[int, Knowledge] | None = None
+
+    def take_in(self, event: _Event) -> None:
+        """Add the next event."""
+        if event.what == "guess":
+            before = self.knowledge
+            self.knowledge = before.after_guess(event.markers)
+            self.rows.append(Probe("guess", before=before.total, after=self.knowledge.total))
+        else:
+            self._take_in_ray(event)
+        self._bits = self.knowledge.ports(self._effort)
+        if not self.decided and self.knowledge.is_decided(self._bits):
+            self.decided = self._probes
+
+    def _take_in_ray(self, event: _Event) -> None:
+        board, before = self.knowledge.options.board, self.knowledge
+        out = trace(board, self._atoms, event.port)
+        self.knowledge = before.after_ray(event.port, out, self._effort)
+        bits = self._bits if event.what == "probe" else {}
+        row = _row(board, event, out, before, self.knowledge, bits)
+        self.rows.append(self._with_estimate(row))
+        lost = (row.best_bits or 0) - (row.expected or 0)
+        if self.slip is None and before.complete and lost > SLIP:
+            self.slip = (self._probes, before)
+        self._probes += event.what == "probe"
+
+    def _with_estimate(self, row: Probe) -> Probe:
+        """Return a row with an estimate of the layouts that fitted if their number is unknown."""
+        gained_bits = inf if row.gained is None else row.gained
+        self._estimate = float(row.after or self._estimate * 0.5**gained_bits)
+        if row.after is not None or not self._estimate:
+            return row
+        self._estimate = self.knowledge.estimated_total(self._estimate)
+        return replace(row, about=max(1, round(self._estimate)))
+
+
+def _with_bounds(rows: Sequence[Probe]) -> list[Probe]:
+    """Return rows whose estimates are at least the later numbers: all layouts that fit later also
+    fitted earlier."""
+    bounded: list[Probe] = []
+    most = 0
+    for row in reversed(rows):
+        most = max(most, row.after or row.about or 0)
+        bounded.append(row if row.about is None else replace(row, about=most))
+    return bounded[::-1]
 
 
 def _row(
@@ -239,7 +281,7 @@ def _row(
         event.what,
         board.ports[event.port],
         kind_of(event.port, out),
-        "" if out in (HIT, event.port) else board.ports[out],
+        exit_of(board, event.port, out),
         before.total,
         after.total,
         information_of(before, after, event.port, out),

@@ -7,25 +7,17 @@ since solving a sample for each answer would take a minute.
 
 from __future__ import annotations
 
-import json
-import sys
-from array import array
-from bisect import bisect
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
-from itertools import accumulate
-from math import comb, exp
 
 from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox.bots.search import search
 from pbmserv.games.blackbox.bots.trees import (
-    Damaged,
     Goal,
     Tree,
     orientations,
-    read_stored,
     usable_tree,
 )
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, stored_id
@@ -39,20 +31,6 @@ SEARCHED = 1_000_000
 TRIES = 1_000
 """Boxes that `draw` examines, which take 0.1 s. One in twenty has the rarest grade."""
 
-
-HIDES = (7, 7, 4, 4)
-"""Width, height and range of atoms of the board whose layouts have stored likelihoods."""
-
-HIDING = "7x7-4.hiding"
-"""The file with these likelihoods, beside the trees."""
-
-DRAWN = 100
-"""Layouts of which `evasive` takes one on other boards with a tree."""
-
-SHARPNESS = 2.0
-"""The increase of the logarithm of a layout's likelihood there for each further probe."""
-
-_FINE = 1 << 24
 
 FROM = {Grade.FIENDISH: 95, Grade.HARD: 75, Grade.MEDIUM: 25, Grade.EASY: 0}
 """The lowest percentile of each grade."""
@@ -121,113 +99,6 @@ def draw(options: Options, wanted: Grade, rng: Rng) -> list[int] | None:
         return None
     boxes = (draw_cells(options, rng) for _ in range(TRIES))
     return next((box for box in boxes if grade(options, box) is wanted), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Hiding:
-    """Likelihoods with which layouts are hidden, computed by `python -m generators.hiding`.
-
-    Attributes:
-        numbers: the numbers of layouts in the order of `itertools.combinations`, one for all
-            orientations of a layout.
-        shares: their likelihoods, in any unit. Each orientation has the same.
-        unique: whether rays can distinguish the layout from all others.
-    """
-
-    numbers: Sequence[int]
-    shares: Sequence[int]
-    unique: Sequence[bool]
-
-    def sums(self, *, fair: bool) -> list[int]:
-        """Return the cumulative shares, with *fair* those of unique layouts alone."""
-        pairs = zip(self.shares, self.unique, strict=True)
-        return list(accumulate(share * (is_alone or not fair) for share, is_alone in pairs))
-
-
-def evasive(options: Options, rng: Rng) -> frozenset[int] | None:
-    """Return a layout that is hard to find, even for a solver who knows how it is drawn.
-
-    Any layout is possible, harder ones more often. If equal results count as right, the layout is
-    unique. It takes 50 ms at most, the first call 0.2 s.
-
-    Returns:
-        `None` if the difficulty of the board's layouts is unknown.
-    """
-    board = options.board
-    if (board.width, board.height, options.least, options.most) == HIDES:
-        return _draw_by_likelihood(options, rng)
-    if not options.gradable or _tree(board, options.least) is None:
-        return None
-    boxes = [frozenset(draw_cells(options, rng)) for _ in range(DRAWN)]
-    probes = [mean_probes(options, box) or 0.0 for box in boxes]
-    sums = list(
-        accumulate(round(exp(SHARPNESS * (count - max(probes))) * _FINE) for count in probes)
-    )
-    while True:
-        box = boxes[bisect(sums, rng.below(sums[-1]))]
-        if not options.fair or is_unique(options, box) is not False:
-            return box
-
-
-def _draw_by_likelihood(options: Options, rng: Rng) -> frozenset[int] | None:
-    try:
-        likelihood, sums = hiding(), hiding_sums(options.fair)
-    except Damaged:
-        return None
-    turns = orientations(options.board)
-    while True:
-        number = likelihood.numbers[bisect(sums, rng.below(sums[-1]))]
-        layout = numbered(number, len(options.board.cells), options.least)
-        images = {frozenset(turn[cell] for cell in layout) for turn in turns}
-        if rng.below(len(turns)) < len(images):  # a symmetric layout has fewer images
-            turn = rng.choice(turns)
-            return frozenset(turn[cell] for cell in layout)
-
-
-def likelihoods(options: Options, *, fair: bool) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Yield each layout that `evasive` may draw on 7x7 with 4 atoms, and its likelihood."""
-    stored, cells = hiding(), len(options.board.cells)
-    for number, share, unique in zip(stored.numbers, stored.shares, stored.unique, strict=True):
-        if unique or not fair:
-            layout = numbered(number, cells, options.least)
-            turns = orientations(options.board)
-            for image in {tuple(sorted(turn[cell] for cell in layout)) for turn in turns}:
-                yield image, share
-
-
-def numbered(number: int, cells: int, atoms: int) -> tuple[int, ...]:
-    """Return the combination with a number, in the order of `itertools.combinations`."""
-    combination: list[int] = []
-    for cell in range(cells):
-        with_cell = comb(cells - cell - 1, atoms - len(combination) - 1)
-        if number < with_cell:
-            combination.append(cell)
-            if len(combination) == atoms:
-                break
-        else:
-            number -= with_cell
-    return tuple(combination)
-
-
-@cache
-def hiding() -> Hiding:
-    """Return the likelihoods of the layouts of `HIDES`; raises `Damaged` as `trees.read_stored`."""
-    head, _, planes = read_stored(HIDING).partition(b"\n")
-    about = json.loads(head)
-    count = about["classes"]
-    gaps, steps = array("H", planes[: 2 * count]), planes[2 * count : 3 * count]
-    if sys.byteorder == "big":
-        gaps.byteswap()
-    bits = "".join(f"{octet:08b}" for octet in planes[3 * count :])
-    most = max(steps)
-    shares = [round(exp((step - most) / about["levels"]) * _FINE) for step in steps]
-    return Hiding(list(accumulate(gaps)), shares, [bit == "1" for bit in bits[:count]])
-
-
-@cache
-def hiding_sums(fair: bool) -> list[int]:
-    """Return `Hiding.sums` of the layouts of `HIDES`; raises as `hiding`."""
-    return hiding().sums(fair=fair)
 
 
 def with_graded_box(options: Options, rng: Rng) -> Options:

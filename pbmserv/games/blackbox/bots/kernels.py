@@ -197,7 +197,7 @@ def _search(layouts, level, goal, room):
         if settled and cost == size:
             memo[layouts], choice[layouts] = cost, port
             return cost
-    best, best_port_ = _MOST, -1
+    best, best_port = _MOST, -1
     while True:
         port = np.argmin(row)
         if row[port] >= best:
@@ -212,8 +212,8 @@ def _search(layouts, level, goal, room):
             if group & ~kin[at]:
                 cost += _search(group, level + 1, goal, room)
         if cost < best:
-            best, best_port_ = cost, port
-    memo[layouts], choice[layouts] = best, best_port_
+            best, best_port = cost, port
+    memo[layouts], choice[layouts] = best, best_port
     return best
 
 

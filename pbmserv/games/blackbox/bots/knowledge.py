@@ -132,7 +132,11 @@ class Knowledge:
         if effort.left <= 0 or (not self.complete and self.fitting.bit_count() < least):
             return {}
         if self.complete and not self.results and not self.wrong:
-            return dict(enumerate(_first_bits(board.width, board.height, *_range(self.options))))
+            return dict(
+                enumerate(
+                    _first_bits(board.width, board.height, self.options.least, self.options.most)
+                )
+            )
         layouts, fitting = self.layouts, self.fitting
         if loops is not None:
             listed = list(layouts.listed(fitting))
@@ -292,10 +296,6 @@ class Knowledge:
 def effort_for(options: Options) -> Effort:
     """Return the effort for one box, about four seconds on the largest board."""
     return Effort(ALLOWED * max(1, len(options.board.cells) // LARGE))
-
-
-def _range(options: Options) -> tuple[int, int]:
-    return options.least, options.most
 
 
 def _weights(options: Options) -> dict[int, int] | None:

@@ -8,33 +8,20 @@ reads.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from math import log, log2
+from math import log2
 from types import MappingProxyType
 
 from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox.bots.candidates import Candidates, candidates
-from pbmserv.games.blackbox.bots.difficulty import evasive, is_unique
+from pbmserv.games.blackbox.bots.hiding import hard_layout, random_layout
 from pbmserv.games.blackbox.bots.trees import Goal, port_orientations, usable_tree
-from pbmserv.games.blackbox.options import Options, draw_cells, without_box
-from pbmserv.games.blackbox.rays import HIT, trace_all
+from pbmserv.games.blackbox.options import Options, without_box
+from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.views import BoxView, View
-
-USUAL = 100
-"""Cells of the largest board on which layouts are compared; larger boards get any layout."""
-
-TRIED = 12
-"""Layouts that the hard bot draws, of which it takes the one with the most usual results."""
-
-COMPARED = 100
-"""Layouts that show it which results are usual."""
-
-UNIQUE = 30_000
-"""Rays of a search for another layout with the same results, a tenth of a second."""
 
 IMAGINED = 40
 """Layouts of a large board that a forgetful player considers. They are searched in each turn, since
@@ -62,42 +49,6 @@ MEASURED = Options()
 
 STRENGTH = "strength.json"
 """The file beside this module with the measurements of `benchmarks.strength`."""
-
-
-def random_layout(options: Options, rng: Rng) -> frozenset[int]:
-    """Return a random layout. Each number of atoms and each cell are equally likely."""
-    return frozenset(draw_cells(options, rng))
-
-
-def hard_layout(options: Options, rng: Rng) -> frozenset[int]:
-    """Return a layout that is hard to find, even for a solver who knows how it is drawn.
-
-    Any layout is possible. On boards whose layouts have no known difficulty, it is the one of a few
-    with the least surprising results, so that probes give little information. If equal results
-    count as right, it is a unique one, as far as that can be found out.
-    """
-    layout = evasive(options, rng)
-    if layout is not None:
-        return layout
-    board = options.board
-    if len(board.cells) > USUAL:
-        return random_layout(options, rng)
-    counts = [Counter[int]() for _ in board.ports]
-    for _ in range(COMPARED):
-        for count, out in zip(counts, trace_all(board, random_layout(options, rng)), strict=True):
-            count[out] += 1
-
-    def surprise(layout: frozenset[int]) -> float:
-        results = trace_all(board, layout)
-        return -sum(log(count[out] + 1) for count, out in zip(counts, results, strict=True))
-
-    drawn_layouts = sorted((random_layout(options, rng) for _ in range(TRIED)), key=surprise)
-    if not options.fair:
-        return drawn_layouts[0]
-    for layout in drawn_layouts:
-        if is_unique(options, layout, UNIQUE) is not False:
-            return layout
-    return drawn_layouts[0]
 
 
 @dataclass(frozen=True, slots=True)

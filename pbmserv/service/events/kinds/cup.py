@@ -11,8 +11,8 @@ from pbmserv.service.events.groups import Entrant, deal, in_order
 from pbmserv.service.events.kinds.final import FINAL, final_starts
 from pbmserv.service.events.kinds.kind import Kind, Qualification, Rules
 from pbmserv.service.events.tables import Line
-from pbmserv.store import events
-from pbmserv.store.events import Event
+from pbmserv.store.events import event_draws
+from pbmserv.store.events.events import Event
 
 
 class Cup(Kind):
@@ -29,7 +29,7 @@ class Cup(Kind):
         self, connection: Connection, event: Event, player_ids: Sequence[int]
     ) -> list[list[Entrant]]:
         """Return groups of equal strength."""
-        ratings = events.ordinals(connection, event.game, event.id)
+        ratings = event_draws.ordinals(connection, event.game, event.id)
         entrants = [Entrant(player_id, ratings[player_id][0]) for player_id in player_ids]
         return deal(in_order(entrants, event.number), Rules.of(event).size)
 

@@ -18,7 +18,7 @@ from pbmserv.errors import Refused
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.events.groups import Entrant
 from pbmserv.service.events.kinds.kind import Kind, Rules
-from pbmserv.store.events import Event
+from pbmserv.store.events.events import Event
 
 _RACE, _PRACTICE = "-race", "-practice"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from pbmserv.service.events.kinds.kind import Kind, Rules
-from pbmserv.store.events import Event
+from pbmserv.store.events.events import Event
 
 FINAL = "final"
 

@@ -21,8 +21,9 @@ from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.events.groups import Entrant, in_order, split
 from pbmserv.service.events.pairing import berger
 from pbmserv.service.events.tables import Contestant, Line, standings
-from pbmserv.store import events
-from pbmserv.store.events import Event, Pairing
+from pbmserv.store.events import event_draws
+from pbmserv.store.events.event_games import Pairing
+from pbmserv.store.events.events import Event
 
 CREATE_EXAMPLE = 'event create GAME cup "NAME" -entries=8'
 
@@ -201,7 +202,7 @@ class Kind(ABC):
         self, connection: Connection, event: Event, player_ids: Sequence[int]
     ) -> list[list[Entrant]]:
         """Return the groups of the first round, each in the order of its players' seeds."""
-        ratings = events.ordinals(connection, event.game, event.id)
+        ratings = event_draws.ordinals(connection, event.game, event.id)
         entrants = [Entrant(player_id, ratings[player_id][0]) for player_id in player_ids]
         return split(in_order(entrants, event.number), Rules.of(event).size)
 

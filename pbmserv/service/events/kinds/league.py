@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 from pbmserv.engine.ratings import is_provisional
 from pbmserv.service.events.groups import Entrant, in_order, movement, split
 from pbmserv.service.events.kinds.kind import Kind, Rules, next_monday
-from pbmserv.store import events
-from pbmserv.store.events import Event
+from pbmserv.store.events import event_draws
+from pbmserv.store.events.events import Event
 
 SEASON = timedelta(days=91)
 """Time from the start of a season to the start of the next one."""
@@ -48,8 +48,8 @@ class League(Kind):
     ) -> list[list[Entrant]]:
         """Return groups by the places in the last season; newcomers, and players whose rating is
         not sure yet, enter by rating."""
-        ratings = events.ordinals(connection, event.game, event.id)
-        places = events.last_places(connection, event.kind, event.game, event.number)
+        ratings = event_draws.ordinals(connection, event.game, event.id)
+        places = event_draws.last_places(connection, event.kind, event.game, event.number)
         entrants = []
         for player_id in player_ids:
             rating, games = ratings[player_id]

@@ -11,7 +11,7 @@ from pbmserv.service.events.kinds.kind import Kind
 from pbmserv.service.events.kinds.league import League
 from pbmserv.service.events.kinds.swiss import Swiss
 from pbmserv.service.events.kinds.team import Team
-from pbmserv.store.events import Event
+from pbmserv.store.events.events import Event
 
 
 def _by_word(*kinds: Kind) -> Mapping[str, Kind]:

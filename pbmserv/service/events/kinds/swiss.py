@@ -10,7 +10,8 @@ from pbmserv.engine.clocks import Terms
 from pbmserv.service.events.kinds.kind import Kind, Rules
 from pbmserv.service.events.pairing import dutch, why_no_swiss
 from pbmserv.service.events.tables import Contestant, Line, standings
-from pbmserv.store.events import Event, Pairing
+from pbmserv.store.events.event_games import Pairing
+from pbmserv.store.events.events import Event
 
 
 class Swiss(Kind):

@@ -9,8 +9,9 @@ from sqlalchemy import Connection
 from pbmserv.service.events.groups import Entrant, in_order, split
 from pbmserv.service.events.kinds.kind import Kind, Rules
 from pbmserv.service.events.teams import BOARDS
-from pbmserv.store import events
-from pbmserv.store.events import Entry, Event
+from pbmserv.store.events import event_draws, event_entries
+from pbmserv.store.events.event_entries import Entry
+from pbmserv.store.events.events import Event
 
 
 class Team(Kind):
@@ -32,9 +33,9 @@ class Team(Kind):
 
         Each group has its players team by team and board by board.
         """
-        ratings = events.ordinals(connection, event.game, event.id)
+        ratings = event_draws.ordinals(connection, event.game, event.id)
         lineups: dict[int, list[Entry]] = {}
-        for entry in events.entries_of(connection, event.id):
+        for entry in event_entries.of_event(connection, event.id):
             if entry.team_id is not None:
                 lineups.setdefault(entry.team_id, []).append(entry)
         teams = [

@@ -1,4 +1,4 @@
-"""``pbmserv send`` and ``read``: a player's mail program at the command line."""
+"""``pbmserv send``: sends a player's mail to the server."""
 
 from __future__ import annotations
 
@@ -6,67 +6,28 @@ import contextlib
 import select
 import stat
 import sys
-import time
-from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from email.utils import parseaddr
 from os import fstat
-from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.cli.output import WIDTH, complain, failure, harmless, say
+from pbmserv.cli.local_mailboxes import mailbox, parsed
+from pbmserv.cli.output import complain, failure, harmless, say
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.cli.settling import wait_for_letters
-from pbmserv.config.display import blank_passwords
+from pbmserv.cli.subjects import subjects
 from pbmserv.config.listen import Listen
 from pbmserv.config.settings import Settings
 
 if TYPE_CHECKING:
     import smtplib
 
-    from pbmserv.outbound.mailbox import Mailbox
-
-
 PATIENCE_S = 1.0
 """Seconds to wait for a body from a pipe, if the mail needs none."""
 
 TIMEOUT_S = 60.0
-POLL_S = 0.5
-HEADERS = ("From", "To", "Subject", "Date", "Reply-To")
-
-
-def subjects(incomplete: str) -> Iterator[tuple[str, str]]:
-    """Yield the subjects that begin with the typed text, each with its summary.
-
-    They are whole subjects up to the command's name, for shells that pass quoted words as one
-    (``"blackbox mo``).
-    """
-    # The catalogue is imported here, so that `pbmserv` starts quickly.
-    from importlib.metadata import entry_points
-
-    from pbmserv.commands.table.catalogue import ROWS
-    from pbmserv.commands.table.row_types import Scope
-    from pbmserv.engine.registry import GROUP
-
-    games = sorted(entry_points(group=GROUP).names)
-    typed = " ".join(incomplete.lower().split())
-    if incomplete.endswith(" ") and typed:
-        typed += " "
-    completions = [("", game, "commands of this game") for game in games]
-    for row in ROWS:
-        if not row.in_line:
-            continue
-        if row.scope is not Scope.GAME:
-            completions.append(("", row.name, row.summary))
-        if row.scope is not Scope.SERVER:
-            completions += [(f"{game} ", row.name, row.summary) for game in games]
-    for prefix, name, summary in completions:
-        # Commands of a game, which are many, are offered after the game's name.
-        if typed.startswith(prefix) and (prefix + name).startswith(typed):
-            yield prefix + name, summary
 
 
 def send(
@@ -260,125 +221,3 @@ def _piped() -> bool:
     except OSError:
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
-
-
-def read(
-    address: Annotated[
-        str, typer.Argument(metavar="ADDR", help="The address whose letters you want.")
-    ],
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Wait for more; Ctrl-C ends it.")
-    ] = False,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Also letters you have read before.")
-    ] = False,
-    html: Annotated[
-        bool, typer.Option("--html", help="Print the HTML part, for a browser.")
-    ] = False,
-    config: ConfigFile = None,
-) -> None:
-    """Print the new letters to an address, and mark them read.
-
-    It reads the server's own mailboxes (PBMSERV_RELAY=maildir:…). With another
-    relay, look into the mailboxes of that mail server.
-
-    Example: pbmserv read bob@localhost --follow
-    """
-    settings = loaded(config).settings
-    box = mailbox(settings, address)
-    wait_for_letters(settings, address)
-    count = print_letters(box, address, everything=everything, html=html)
-    if follow:
-        complain(f"Waiting for letters to {address}; Ctrl-C ends this.")
-        print_more(box, address, html=html, pause=lambda: time.sleep(POLL_S))
-    elif not count:
-        _explain_nothing(settings, box, address)
-
-
-def mailbox(settings: Settings, address: str) -> Mailbox:
-    """Return the mailbox of an address in the Maildir relay.
-
-    Raises:
-        typer.Exit: the relay is not a Maildir; the reason was printed.
-    """
-    from pbmserv.outbound.mailbox import Mailbox
-
-    return Mailbox(_root(settings), address)
-
-
-def print_letters(box: Mailbox, address: str, *, everything: bool, html: bool) -> int:
-    """Print new letters (or all, if *everything*), the oldest first, and mark them as read.
-
-    Returns:
-        The number of letters.
-    """
-    letters = list(box.messages(unread_only=not everything))
-    for place, stored in enumerate(letters, 1):
-        letter = parsed(stored.raw)
-        say(_letter(letter, html=html))
-        options = _answer_options(letter, newest=place == len(letters))
-        say(f"To answer: pbmserv send --from {quote(address)} {options}")
-        say("=" * WIDTH)
-        box.mark_seen(stored.key)
-    return len(letters)
-
-
-def print_more(box: Mailbox, address: str, *, html: bool, pause: Callable[[], None]) -> None:
-    """Print letters as they arrive, until Ctrl-C; *pause* is called before each look."""
-    try:
-        while True:
-            pause()
-            print_letters(box, address, everything=False, html=html)
-    except KeyboardInterrupt:
-        return
-
-
-def parsed(raw: bytes) -> EmailMessage:
-    """Return one of our letters as a message."""
-    from email import message_from_bytes
-    from email.policy import default
-
-    return message_from_bytes(raw, _class=EmailMessage, policy=default)
-
-
-def _letter(letter: EmailMessage, *, html: bool) -> str:
-    # Folded headers are printed in one line.
-    lines = [f"{name}: {' '.join(str(letter[name]).split())}" for name in HEADERS if letter[name]]
-    part = letter.get_body(("html",) if html else ("plain", "html"))
-    content = part.get_content() if part is not None else ""
-    # Nothing is wrapped, coloured or trimmed, so that boards stay intact.
-    return harmless("\n".join(lines) + "\n\n" + content)
-
-
-def _answer_options(letter: EmailMessage, *, newest: bool) -> str:
-    """Return the options of `send` that answer a letter; ``--reply`` answers the newest one."""
-    if newest:
-        return '--reply "…"'
-    address = parseaddr(str(letter["Reply-To"] or letter["From"]))[1]
-    return f'--to {quote(address)} "…"'
-
-
-def _root(settings: Settings) -> Path:
-    from pbmserv.outbound.relay_url import read_relay_url
-
-    relay = read_relay_url(settings.relay)
-    if relay.scheme != "maildir":
-        raise failure(
-            f"Letters go to {blank_passwords(settings.relay)}, so look into that server's "
-            "mailboxes. This command reads only those of a maildir: relay."
-        )
-    return Path(relay.path)
-
-
-def _explain_nothing(settings: Settings, box: Mailbox, address: str) -> None:
-    """Say that there are no new letters, or never were any for this address."""
-    if next(iter(box.messages()), None) is not None:
-        say(f"No new letters for {address}. To see old ones: pbmserv read --all {address}")
-        return
-    from pbmserv.outbound.mailbox import addresses
-
-    owners = ", ".join(addresses(_root(settings)))
-    raise failure(
-        f"No letter has ever gone to {address}. "
-        + (f"There are letters for: {owners}" if owners else "There are no letters at all yet.")
-    )

@@ -1,25 +1,20 @@
-"""Collects the messages and the moves so far for a board's page."""
+"""The newest words of players to each other at a board, for its page."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pbmserv.engine.position import Position, notes_for
-from pbmserv.engine.types import SCORE, Seat
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import quotable_letters
-from pbmserv.views.texts import note_sentences
 
 MOST_SAID = 6
 """Most passages of the players' words on a page, the newest ones."""
 MOST_LETTERS = 40
 """Most letters about a board that are searched for words."""
-MOST_MOVES = 200
-"""Most moves on a page, the newest ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +23,6 @@ class Saying:
 
     userid: str
     words: str
-
-
-@dataclass(frozen=True, slots=True)
-class ListedMove:
-    """A move in a list, in a sentence for each of its effects.
-
-    Attributes:
-        step: number of plies that the reader knows of, this one included.
-        seat: the seat that moved.
-    """
-
-    step: int
-    seat: Seat
-    sentences: tuple[str, ...]
 
 
 def newest_words(context: CommandContext, board: BoardRow, reader: Sitter) -> tuple[Saying, ...]:
@@ -74,29 +55,3 @@ def _reaches(context: CommandContext, board: BoardRow, userid: str, reader: Sitt
     player = players.by_id(context.connection, reader.player_id)
     writer = next(sitter for sitter in board.sitters if sitter.userid == userid)
     return player is not None and contact.reaches(context, writer.player_id, player)
-
-
-def known_to(newest: Position, seat: Seat) -> list[Position]:
-    """Return the start of a board and the positions after each ply that a seat knows of.
-
-    Plies that were taken back are left out, and those before a restart. Plies of others from which
-    the seat learns nothing are left out, too: their number is private.
-    """
-    return [newest.at(0), *(step for step in newest.after(0) if step.is_news_for(seat))]
-
-
-def moves_so_far(
-    positions: list[Position], names: tuple[str, ...], seat: Seat
-) -> tuple[ListedMove, ...]:
-    """Return the newest moves of *positions*, which `known_to` has returned, newest first."""
-    moves = []
-    for step in range(len(positions) - 1, 0, -1):
-        position = positions[step]
-        notes = notes_for(position.game, position.step, seat)
-        shown_notes = [note for note in notes if note.kind != SCORE]
-        sentences = note_sentences(position.game, shown_notes, names, seat)
-        if sentences and position.ply is not None:
-            moves.append(ListedMove(step, position.ply.seat, tuple(sentences)))
-        if len(moves) == MOST_MOVES:
-            break
-    return tuple(moves)

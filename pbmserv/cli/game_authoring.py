@@ -1,0 +1,134 @@
+"""``pbmserv game new``, ``check`` and ``try``: for authors of games."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from pbmserv.cli.output import complain, say
+from pbmserv.errors import OperatorError
+from pbmserv.plurals import counted
+
+Rules: TypeAlias = Annotated[
+    str, typer.Argument(metavar="GAME", help="A game's key, a file, or MODULE:NAME.")
+]
+
+
+def new(
+    key: Annotated[str, typer.Argument(help="The game's word in commands: small letters.")],
+) -> None:
+    """Write a package with a small game in it, to begin your own with.
+
+    Example: pbmserv game new nim
+    """
+    from pbmserv.testing.package import write_package
+
+    folder = Path(f"pbm-{key}")
+    for path in write_package(folder, key):
+        say(str(path))
+    say(f"Next: pip install -e ./{folder}, then `pbmserv game check {key}`.")
+
+
+def check(
+    game: Rules,
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="Random games to play.")] = 12,
+) -> None:
+    """Play a game in every way that the server would; exit code 1 if something is wrong.
+
+    Example: pbmserv game check nim
+    Example: pbmserv game check ./nim.py --seeds 50
+    """
+    from pbmserv.testing import check_game
+
+    report = check_game(rules_of(game), seeds)
+    for finding in report.listed:
+        complain(str(finding))
+    played = f"{counted(report.games, 'game')}, {counted(report.moves, 'move')}"
+    per_move = f"slowest move {1000 * report.slowest:.0f} ms, largest state {report.largest} octets"
+    say(f"{report.key}: {played}, {per_move}.")
+    if report.listed:
+        raise typer.Exit(1)
+    say("Nothing is wrong.")
+
+
+def play(
+    game: Rules,
+    options: Annotated[list[str] | None, typer.Argument(help="Options, such as -size=9.")] = None,
+    bot: Annotated[str, typer.Option(help="The bot to play against; its strongest if empty.")] = "",
+    seed: Annotated[str, typer.Option(help="Of dice and other chance.")] = "",
+) -> None:
+    """Play a game in the terminal against its bot.
+
+    Example: pbmserv game try nim
+    Example: pbmserv game try go --bot house-easy
+    """
+    from pbmserv.testing.terminal import play_in_terminal
+
+    chance = seed.encode() if seed else os.urandom(16)
+    play_in_terminal(rules_of(game), tuple(options or ()), bot, chance)
+
+
+def rules_of(name: str) -> Any:
+    """Return the game that a key, a file or ``module:name`` means.
+
+    Raises:
+        OperatorError: there is none.
+    """
+    from pbmserv.game import Game
+
+    if name.endswith(".py"):
+        game = _of_file(Path(name))
+    elif ":" in name:
+        module, _, attribute = name.partition(":")
+        try:
+            game = getattr(import_module(module), attribute)
+        except (ImportError, AttributeError) as error:
+            raise OperatorError(f"{name} cannot be loaded: {error}") from error
+    else:
+        game = _installed(name)
+    if not isinstance(game, Game):
+        raise OperatorError(f"{name} is not an object of a class below pbmserv.game.Game")
+    return game
+
+
+def _of_file(path: Path) -> Any:
+    """Return the game of a file.
+
+    Raises:
+        OperatorError: there is none, or the file cannot be run; names the line.
+    """
+    spec = spec_from_file_location(path.stem, path.resolve())
+    if spec is None or spec.loader is None or not path.is_file():
+        raise OperatorError(f"there is no file {path}")
+    module = module_from_spec(spec)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise OperatorError(f"{path}, line {error.lineno}: {error.msg}") from error
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        line = next((f.lineno for f in reversed(frames) if Path(f.filename) == path.resolve()), 0)
+        where = f"{path}, line {line}" if line else str(path)
+        raise OperatorError(f"{where}: {type(error).__name__}: {error}") from error
+    if not hasattr(module, "GAME"):
+        raise OperatorError(f"{path} has no GAME")
+    return module.GAME
+
+
+def _installed(key: str) -> Any:
+    from pbmserv.engine.registry import Registry
+
+    games = Registry.installed()
+    if key not in games:
+        keys = ", ".join(game.info.key for game in games)
+        raise OperatorError(f"no installed game is called {key}; there are {keys}")
+    game = games.newest(key)
+    return getattr(game, "rules", game)

@@ -1,0 +1,34 @@
+"""Acceptance of boards: a player accepts by a word, or by a first move."""
+
+from __future__ import annotations
+
+from pbmserv.service.core import contact
+from pbmserv.service.core.context import CommandContext
+from pbmserv.store.accounts import players
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.tables.boards import BoardStatus
+
+
+def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
+    """Note that a player accepts the board; return the userids of those who are still undecided."""
+    if board.status != BoardStatus.PROPOSED:
+        return ()
+    undecided = board.undecided
+    if sitter.accepted_at is None:
+        boards.accept(context.connection, board.id, sitter.player_id, context.now)
+        undecided = tuple(userid for userid in undecided if userid != sitter.userid)
+    if not undecided:
+        boards.set_status(context.connection, board.id, BoardStatus.ACTIVE)
+    return undecided
+
+
+def refuse_blocked_meeting(context: CommandContext, board: BoardRow, sitter: Sitter) -> None:
+    """Refuse to accept a board if this player and another one block each other."""
+    if sitter.accepted_at is not None:
+        return
+    ids = [other.player_id for other in board.sitters if other.player_id != sitter.player_id]
+    others = [
+        player for player_id in ids if (player := players.by_id(context.connection, player_id))
+    ]
+    contact.refuse_blocked_players(context, sitter.player_id, others)

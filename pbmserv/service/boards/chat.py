@@ -1,0 +1,51 @@
+"""Words of a player to the others at a board, without a move."""
+
+from __future__ import annotations
+
+from pbmserv.commands.grammar.plain_words import is_praise
+from pbmserv.commands.table.playing import Chat
+from pbmserv.errors import Refused
+from pbmserv.service.boards import bot_turns
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.said import Said
+from pbmserv.service.core.words_for_others import words_for_others
+from pbmserv.store.boards.boards import BoardRow, Sitter
+
+
+def chat(context: CommandContext, command: Chat) -> Answer:
+    """Send words to the others at a board, without a move."""
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    return say(board, sitter, words_for_others(context))
+
+
+def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
+    """Pass *words* on to everybody else at the board."""
+    bot_turns.refuse_chat_without_listeners(board, sitter)
+    if not words:
+        raise Refused("no-words", part="chat")
+    others = board.people_beside(sitter.player_id)
+    letter_words = {"by": sitter.userid, "said": words}
+    sent = {
+        "to": [s.userid for s in others],
+        "unreachable": [s.userid for s in others if s.unreachable_since],
+        "said": words,
+    }
+    return Answer(
+        (Part("chat-sent", sent, board.id, board.plies, sitter.seat),),
+        tuple(
+            Notification.sitter(s, Part("chat", letter_words, board.id, board.plies, s.seat))
+            for s in others
+        ),
+    )
+
+
+def is_heard_praise(context: CommandContext, words: str) -> bool:
+    """Return whether words at the answered letter's board are kind, and a person reads them."""
+    board, sitter = context.seat_at(None, None, None)
+    is_heard = (
+        bool(board.people_beside(sitter.player_id))
+        and not board.terms.alone
+        and not context.position(board).is_practice
+    )
+    return is_heard and is_praise(words)

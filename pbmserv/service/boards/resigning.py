@@ -1,0 +1,33 @@
+"""``resign``: gives up a game."""
+
+from __future__ import annotations
+
+from pbmserv.commands.table.playing import Resign
+from pbmserv.service.boards.board_ends import decline
+from pbmserv.service.boards.finished_boards import refuse_finished
+from pbmserv.service.boards.plies import log_ply
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Answer
+from pbmserv.service.core.words_for_others import words_for_others
+from pbmserv.store.tables.boards import BoardStatus
+
+
+def resign(context: CommandContext, command: Resign) -> Answer:
+    """Give up a game.
+
+    A board that not all players have accepted, or on which this player has not moved, is declined
+    instead and counts for nothing. Boards of an event are lost from the beginning on. In a race
+    that others have accepted, they go on.
+    """
+    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    refuse_finished(context, board)
+    position = context.position(board)
+    others = [other for other in board.sitters if other is not sitter]
+    is_taken_up = board.status == BoardStatus.ACTIVE or any(other.accepted_at for other in others)
+    others_go_on = position.apart and bool(others) and is_taken_up
+    is_bound = board.of_event or sitter.seat in position.moved()
+    if not others_go_on and (not is_bound or board.status == BoardStatus.PROPOSED):
+        return decline(context, board, sitter)
+    return log_ply(
+        context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
+    )

@@ -1,0 +1,165 @@
+"""The positions of boards, replayed from their rows, and a cache of the newest ones."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import TypeAlias
+
+from sqlalchemy import Connection
+
+from pbmserv.engine.adapter import AdaptedGame
+from pbmserv.engine.position import Position, octets_of, opening
+from pbmserv.engine.record import GameRecord, Ply
+from pbmserv.engine.registry import Registry
+from pbmserv.errors import GameAway
+from pbmserv.store.boards import game_pauses, moves
+from pbmserv.store.boards.boards import BoardRow
+
+PAUSES_FRESH_S = 1.0
+"""Seconds for which the list of stopped games is used again."""
+REMEMBERED_OCTETS = 3_000_000
+"""Octets of all cached positions. A board that is not cached is replayed."""
+LEAST_OCTETS = 1_300
+"""Octets that a ply takes at least, of a game with small states."""
+UNKNOWN_OCTETS = 100_000
+"""Octets that a state counts if it cannot be measured, because it is not a plain value."""
+
+Before: TypeAlias = Callable[[Position, Sequence[Ply]], None]
+"""Gets a position and the plies that are about to be replayed from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A cached position, with the octets per ply of its chain when that was measured."""
+
+    position: Position
+    measured_at: int
+    per_ply: int
+
+    @property
+    def octets(self) -> int:
+        return self.per_ply * (self.position.number + 1)
+
+
+def _measured(position: Position, before: _Kept | None) -> _Kept:
+    """Return a position with its size, which is measured whenever the plies have doubled.
+
+    Blackbox is ours and its states are small. To measure them would take as long as three plies.
+    """
+    if before is not None and position.number < 2 * before.measured_at:
+        return _Kept(position, before.measured_at, before.per_ply)
+    plies = position.number + 1
+    if not isinstance(position.game, AdaptedGame):
+        return _Kept(position, plies, LEAST_OCTETS)
+    return _Kept(position, plies, max(LEAST_OCTETS, _octets_of_states(position) // plies))
+
+
+def _octets_of_states(position: Position) -> int:
+    """Return the octets of all states of a board; a part that several states share counts once."""
+    states, before = [position.state], position.before
+    while before is not None:
+        states.append(before.state)
+        before = before.before
+    octets = octets_of(states)
+    return UNKNOWN_OCTETS * len(states) if octets is None else octets
+
+
+class Positions:
+    """A thread-safe cache of the newest position of each board.
+
+    Callers name the number of plies that the board's row counts, and add committed positions only.
+    """
+
+    def __init__(self, registry: Registry, most: int = REMEMBERED_OCTETS) -> None:
+        self._registry = registry
+        self._most = most
+        self._kept: OrderedDict[int, _Kept] = OrderedDict()
+        self._octets = 0
+        self._lock = threading.Lock()
+        self._stopped: frozenset[str] = frozenset()
+        self._look_at = 0.0
+
+    def newest(
+        self,
+        connection: Connection,
+        board: BoardRow,
+        before: Before | None = None,
+    ) -> Position:
+        """Return the position of *board* after the plies that its row counts.
+
+        Args:
+            before: is called before plies are replayed, and may raise.
+
+        Raises:
+            GameAway: the game is stopped or not installed.
+        """
+        self.check_is_running(connection, board.game)
+        with self._lock:
+            kept = self._kept.get(board.id)
+            if kept is not None:
+                self._kept.move_to_end(board.id)
+        position = self._opening(board) if kept is None else kept.position
+        if position.number < board.plies:
+            plies = moves.record(connection, board.id, position.number)
+            if before is not None:
+                before(position, plies)
+            for ply in plies:
+                position = position.play(ply)
+        # A reader's row may be older than what others have committed since.
+        if position.number > board.plies:
+            return position.at(board.plies)
+        return position
+
+    def check_is_running(self, connection: Connection, game: str) -> None:
+        """Check that a game is not stopped.
+
+        Raises:
+            GameAway: it is.
+        """
+        if monotonic() >= self._look_at:
+            self._stopped = game_pauses.stopped(connection)
+            self._look_at = monotonic() + PAUSES_FRESH_S
+        if game in self._stopped:
+            raise GameAway(game, is_stopped=True)
+
+    def look_again(self) -> None:
+        """Read the list of stopped games at the next board, since it has changed."""
+        self._look_at = 0.0
+
+    def remember(self, played: Mapping[int, Position]) -> None:
+        """Add positions by board; call this only after the commit."""
+        for board_id, position in played.items():
+            with self._lock:
+                cached = self._kept.get(board_id)
+            if cached is not None and cached.position.number >= position.number:
+                continue
+            kept = _measured(position, cached)
+            with self._lock:
+                self._keep(board_id, kept)
+
+    def _keep(self, board_id: int, kept: _Kept) -> None:
+        """Add a position, and drop the boards that nobody has looked at for longest.
+
+        A board that is larger than the memory is replayed each time.
+        """
+        cached = self._kept.pop(board_id, None)
+        if cached is not None:
+            self._octets -= cached.octets
+        if kept.octets > self._most:
+            return
+        self._kept[board_id] = kept
+        self._octets += kept.octets
+        while self._octets > self._most:
+            _, forgotten = self._kept.popitem(last=False)
+            self._octets -= forgotten.octets
+
+    def _opening(self, board: BoardRow) -> Position:
+        game = self._registry.version(board.game, board.rules_version)
+        return opening(
+            game,
+            GameRecord(board.game, board.rules_version, board.seats, board.options, board.seed),
+        )

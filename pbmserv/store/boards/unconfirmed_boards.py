@@ -1,0 +1,86 @@
+"""Rows of boards that wait for a confirmation.
+
+Anybody can ask for a board in a player's name without proving to be that player; such a board is
+created when the player confirms it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from pbmserv.engine.clocks import Terms
+from pbmserv.store.core.statements import columns_of
+from pbmserv.store.tables.boards import unconfirmed_boards
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """A board that waits for a confirmation.
+
+    Attributes:
+        options: canonical words.
+        sitting: player ids by seat.
+        replayed: board whose box it will have, if it is a copy.
+        board_id: board that was created from it; `None` before.
+    """
+
+    player_id: int
+    game: str
+    options: tuple[str, ...]
+    sitting: tuple[int, ...]
+    terms: Terms
+    replayed: int | None
+    created_at: datetime
+    board_id: int | None = None
+
+
+def add(connection: Connection, board: Unconfirmed) -> int:
+    """Store a board that waits for a confirmation; return its number."""
+    number: int = connection.execute(
+        insert(unconfirmed_boards)
+        .values(
+            player_id=board.player_id,
+            game=board.game,
+            options=list(board.options),
+            sitting=list(board.sitting),
+            terms=board.terms.as_list(),
+            replayed=board.replayed,
+            created_at=board.created_at,
+        )
+        .returning(unconfirmed_boards.c.id)
+    ).scalar_one()
+    return number
+
+
+def lock(connection: Connection, number: int) -> Unconfirmed | None:
+    """Return a row and lock it until the end of the transaction."""
+    row = connection.execute(
+        select(*columns_of(Unconfirmed, unconfirmed_boards))
+        .where(unconfirmed_boards.c.id == number)
+        .with_for_update()
+    ).first()
+    if row is None:
+        return None
+    return replace(
+        Unconfirmed(*row),
+        options=tuple(row.options),
+        sitting=tuple(row.sitting),
+        terms=Terms(*row.terms),
+    )
+
+
+def note_created(connection: Connection, number: int, board_id: int) -> None:
+    """Note the board that was created."""
+    connection.execute(
+        update(unconfirmed_boards)
+        .where(unconfirmed_boards.c.id == number)
+        .values(board_id=board_id)
+    )
+
+
+def drop(connection: Connection, number: int) -> None:
+    """Delete a board that its player does not want."""
+    connection.execute(delete(unconfirmed_boards).where(unconfirmed_boards.c.id == number))

@@ -1,0 +1,1 @@
+"""Rows of events: their entries, draws, games, recurring entries and bars."""

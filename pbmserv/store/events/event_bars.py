@@ -1,0 +1,36 @@
+"""Rows of players who may not enter events for some time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from sqlalchemy import Connection, func, select
+
+from pbmserv.store.core.statements import insert_into
+from pbmserv.store.tables.events import event_bars
+
+
+def barred_until(
+    connection: Connection, player_ids: Collection[int], now: datetime
+) -> datetime | None:
+    """Return until when a person may not enter events, `None` if the person may.
+
+    Args:
+        player_ids: the person's names.
+    """
+    until: datetime | None = connection.execute(
+        select(func.max(event_bars.c.until)).where(
+            event_bars.c.player_id.in_(player_ids), event_bars.c.until > now
+        )
+    ).scalar()
+    return until
+
+
+def bar(connection: Connection, player_id: int, until: datetime) -> None:
+    """Let a player enter no events until a moment."""
+    connection.execute(
+        insert_into(connection, event_bars)
+        .values(player_id=player_id, until=until)
+        .on_conflict_do_update(index_elements=["player_id"], set_={"until": until})
+    )

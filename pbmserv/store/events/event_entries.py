@@ -1,0 +1,268 @@
+"""Rows of the entries of players to events."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypedDict, Unpack
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.tables.accounts import PlayerState, players
+from pbmserv.store.tables.events import EntryStatus, entries, events, pairings, regulars
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A player in an event.
+
+    Attributes:
+        section: the number of the group, from 1; `None` before the draw.
+        seed: order in the group at the start.
+        rating: ordinal of the rating at the start.
+        forfeits: games lost on time.
+        place: the place in the final table of the group; `None` before it, and if removed.
+        muted: the player wants no letters about the event.
+        team_id: the team of an event of teams, where the seed is the board before the draw.
+        state, address: those of the player's account.
+        digest: whether the player gets the daily digest.
+    """
+
+    player_id: int
+    userid: str
+    status: EntryStatus
+    section: int | None
+    seed: int | None
+    rating: float | None
+    forfeits: int
+    place: int | None
+    muted: bool
+    entered_at: datetime
+    team_id: int | None
+    state: PlayerState
+    address: str
+    digest: bool
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the player takes part and has an account."""
+        return self.status == EntryStatus.ENTERED and self.state == PlayerState.ACTIVE
+
+
+_ENTRY = select(
+    *columns_of(Entry, entries, players, digest=players.c.digest_minute.is_not(None))
+).join(players, players.c.id == entries.c.player_id)
+
+
+def of_event(
+    connection: Connection,
+    event_id: int,
+    section: int | None = None,
+    player_ids: Collection[int] | None = None,
+) -> list[Entry]:
+    """Return the entries of an event, of one of its groups, or of some players, by group, seed and
+    time."""
+    statement = _ENTRY.where(entries.c.event_id == event_id).order_by(
+        entries.c.section, entries.c.seed, entries.c.entered_at, entries.c.player_id
+    )
+    if section is not None:
+        statement = statement.where(entries.c.section == section)
+    if player_ids is not None:
+        statement = statement.where(entries.c.player_id.in_(player_ids))
+    return [Entry(*row) for row in connection.execute(statement)]
+
+
+def gone(connection: Connection, event_id: int, most: int) -> list[Entry]:
+    """Return the first entries of players who were drawn and have no account any more."""
+    statement = _ENTRY.where(
+        entries.c.event_id == event_id,
+        entries.c.status == EntryStatus.ENTERED,
+        entries.c.section.is_not(None),
+        players.c.state != PlayerState.ACTIVE,
+    )
+    statement = statement.order_by(entries.c.player_id).limit(most)
+    return [Entry(*row) for row in connection.execute(statement)]
+
+
+def groups_here(connection: Connection, event_id: int) -> set[int]:
+    """Return the groups of the players who take part and have an account."""
+    statement = (
+        select(entries.c.section)
+        .distinct()
+        .join(players, players.c.id == entries.c.player_id)
+        .where(
+            entries.c.event_id == event_id,
+            entries.c.status == EntryStatus.ENTERED,
+            entries.c.section.is_not(None),
+            players.c.state == PlayerState.ACTIVE,
+        )
+    )
+    return set(connection.execute(statement).scalars())
+
+
+def groups_without_places(connection: Connection, event_id: int) -> set[int]:
+    """Return the groups in which players who were not removed have no place yet."""
+    statement = (
+        select(entries.c.section)
+        .distinct()
+        .where(
+            entries.c.event_id == event_id,
+            entries.c.status != EntryStatus.REMOVED,
+            entries.c.section.is_not(None),
+            entries.c.place.is_(None),
+        )
+    )
+    return set(connection.execute(statement).scalars())
+
+
+def has_places(connection: Connection, event_id: int) -> bool:
+    """Return whether a player has got the result of an event: its table is final."""
+    statement = select(entries.c.place).where(
+        entries.c.event_id == event_id, entries.c.place.is_not(None)
+    )
+    return connection.execute(statement.limit(1)).first() is not None
+
+
+def count_groups(connection: Connection, event_id: int) -> int:
+    """Return the number of groups of an event, 0 before the draw."""
+    newest: int | None = connection.execute(
+        select(func.max(entries.c.section)).where(entries.c.event_id == event_id)
+    ).scalar()
+    return newest or 0
+
+
+def of_player(connection: Connection, event_id: int, player_id: int) -> Entry | None:
+    """Return a player's entry, `None` if there is none."""
+    row = connection.execute(
+        _ENTRY.where(entries.c.event_id == event_id, entries.c.player_id == player_id)
+    ).first()
+    return None if row is None else Entry(*row)
+
+
+def count(connection: Connection, event_ids: Sequence[int]) -> dict[int, int]:
+    """Return the number of players who take part, by event."""
+    rows = connection.execute(
+        select(entries.c.event_id, func.count())
+        .where(entries.c.event_id.in_(event_ids), entries.c.status != EntryStatus.INVITED)
+        .group_by(entries.c.event_id)
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def enter(
+    connection: Connection,
+    event_id: int,
+    player_ids: Sequence[int],
+    now: datetime,
+    status: EntryStatus = EntryStatus.ENTERED,
+) -> None:
+    """Add players to an event; those who are in it already get the status."""
+    for player_id in player_ids:
+        connection.execute(
+            insert_into(connection, entries)
+            .values(event_id=event_id, player_id=player_id, status=status, entered_at=now)
+            .on_conflict_do_update(
+                index_elements=["event_id", "player_id"], set_={"status": status}
+            )
+        )
+
+
+class EntryChanges(TypedDict, total=False):
+    """The columns of an entry that change in the course of an event; see `Entry`."""
+
+    status: EntryStatus
+    seed: int | None
+    forfeits: int
+    place: int
+    muted: bool
+
+
+def change(
+    connection: Connection, event_id: int, player_id: int, **changes: Unpack[EntryChanges]
+) -> None:
+    """Set columns of an entry."""
+    connection.execute(
+        update(entries)
+        .where(entries.c.event_id == event_id, entries.c.player_id == player_id)
+        .values(**changes)
+    )
+
+
+def mute(connection: Connection, event_id: int, player_id: int) -> bool:
+    """Send a player no more letters about an event; return whether that changed anything."""
+    result = connection.execute(
+        update(entries)
+        .where(
+            entries.c.event_id == event_id,
+            entries.c.player_id == player_id,
+            entries.c.muted.is_(False),
+        )
+        .values(muted=True)
+    )
+    return result.rowcount > 0
+
+
+def drop(connection: Connection, event_id: int, player_id: int) -> None:
+    """Remove a player from an event that has not started."""
+    connection.execute(
+        delete(entries).where(entries.c.event_id == event_id, entries.c.player_id == player_id)
+    )
+
+
+def set_lineup(
+    connection: Connection,
+    event_id: int,
+    team_id: int,
+    player_ids: Sequence[int],
+    now: datetime,
+    *,
+    invited_id: int | None = None,
+) -> None:
+    """Enter players for a team in the order of the boards, and no others; none if it is out.
+
+    Args:
+        invited_id: a player who is invited, unless the player is in the line-up.
+    """
+    connection.execute(
+        delete(entries).where(
+            entries.c.event_id == event_id,
+            entries.c.team_id == team_id,
+            entries.c.player_id.not_in(player_ids),
+        )
+    )
+    for seed, player_id in enumerate(player_ids):
+        values = {"status": EntryStatus.ENTERED, "team_id": team_id, "seed": seed}
+        connection.execute(
+            insert_into(connection, entries)
+            .values(event_id=event_id, player_id=player_id, entered_at=now, **values)
+            .on_conflict_do_update(index_elements=["event_id", "player_id"], set_=values)
+        )
+    if invited_id is not None and invited_id not in player_ids:
+        enter(connection, event_id, [invited_id], now, EntryStatus.INVITED)
+
+
+def move(connection: Connection, old: int, new: int) -> None:
+    """Give one player's entries and games to another; events that both have entered stay."""
+    rows = connection.execute(select(entries.c.event_id).where(entries.c.player_id == new))
+    mine = list(rows.scalars())
+    for column in (pairings.c.first_id, pairings.c.second_id):
+        connection.execute(
+            update(pairings)
+            .where(column == old, pairings.c.event_id.not_in(mine))
+            .values({column: new})
+        )
+    connection.execute(
+        update(entries)
+        .where(entries.c.player_id == old, entries.c.event_id.not_in(mine))
+        .values(player_id=new)
+    )
+    games = select(regulars.c.game).where(regulars.c.player_id == new)
+    connection.execute(
+        update(regulars)
+        .where(regulars.c.player_id == old, regulars.c.game.not_in(games))
+        .values(player_id=new)
+    )
+    connection.execute(delete(regulars).where(regulars.c.player_id == old))
+    connection.execute(update(events).where(events.c.owner_id == old).values(owner_id=new))

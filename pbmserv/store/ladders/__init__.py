@@ -1,0 +1,1 @@
+"""Rows of ladders: places, challenges, movements and times at first place."""

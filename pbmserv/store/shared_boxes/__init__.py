@@ -1,0 +1,1 @@
+"""Rows of boxes that several players get, each on a board of their own."""
