@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from failing_handlers import failing_handler
 from indoors import PASSWORD, Indoors, address_of, indoors
 from sqlalchemy import select
 
+from pbmserv.commands.table.accounts import Prefs
 from pbmserv.service.operators.kept_mails import KeptMails
 from pbmserv.store.accounts import players
 from pbmserv.store.tables.mail import inbox
@@ -75,16 +77,12 @@ def test_without_room_they_are_to_be_sent_again(tmp_path: Path) -> None:
 def test_one_on_which_our_code_fails_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def breaks(*_: object) -> None:
-        raise ZeroDivisionError
-
     with indoors(tmp_path, rate_player="2/hour") as server:
         sent_too_much(server)
         server.live(hours=2)
-        with monkeypatch.context() as broken:
-            broken.setattr(server.server.play_stage.put_off_mails, "_retry", breaks)
+        with failing_handler(monkeypatch, Prefs):
             take_up(server)
         assert states(server)[-2:] == ["kept", "kept"]
         stage = server.server.play_stage
         kept: KeptMails = stage.kept_mails
-        assert [mail.error for mail in kept.list()] == ["ZeroDivisionError", "ZeroDivisionError"]
+        assert [mail.error for mail in kept.list()] == ["ZeroDivisionError: the inner workings"] * 2

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from probing import get, health
@@ -24,6 +25,7 @@ from smtp_client import SETTLES, Wire, mail
 from sqlalchemy import Connection, update
 
 from pbmserv.errors import RelayDown
+from pbmserv.monitoring import vitals
 from pbmserv.service.limits.text_quota import MEASURE_EVERY
 from pbmserv.service.operators import health as looks
 from pbmserv.store.core import writer
@@ -195,15 +197,13 @@ def test_a_stuck_writer_is_failing_and_in_the_end_not_alive(
             assert "nothing could be written" in report["checks"]["write"]["reason"]
         assert 'check_ok{check="write"} 0.0' in get(watched.metrics_port, "/metrics")[1]
         assert health(watched.web_port, "/healthz/live")[0] == 200
-        for pulse in watched.server.writer._pulses:
-            pulse.longest_s = 0.0
-        status, report = health(watched.web_port, "/healthz/live")
+        with monkeypatch.context() as later:
+            later.setattr(vitals, "monotonic", lambda: monotonic() + writer.LONGEST_S)
+            status, report = health(watched.web_port, "/healthz/live")
         assert status == 503
         assert "pbmserv-writer-0 has not been heard of" in report["checks"]["threads"]["reason"]
     finally:
         goes_on.set()
-        for pulse in watched.server.writer._pulses:
-            pulse.longest_s = writer.LONGEST_S
     while health(watched.web_port)[0] != 200:
         pass
     assert health(watched.web_port, "/healthz/live")[0] == 200

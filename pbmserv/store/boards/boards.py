@@ -186,10 +186,10 @@ _SEEN = (
     .where(boards.c.id == bindparam("board"))
     .order_by(seats.c.seat)
 )
-_LOAD = Prepared(_SEEN, same=len(_OF_BOARD))
+_LOAD = Prepared(_SEEN)
 # SQLite ignores the clause. After waiting for a lock, PostgreSQL returns the new state of locked
 # rows but the old state of others; so the seats, which `accept` changes, are locked, too.
-_LOCK = Prepared(_SEEN.with_for_update(of=(boards, seats)), same=len(_OF_BOARD))
+_LOCK = Prepared(_SEEN.with_for_update(of=(boards, seats)))
 _PLAYER_BOARDS = (
     select(boards.c.id)
     .join(seats, seats.c.board_id == boards.c.id)

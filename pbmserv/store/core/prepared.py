@@ -41,16 +41,11 @@ class Prepared:
     Args:
         statement: statement to execute.
         columns: all columns that an insert fills; their defaults are not applied.
-        same: number of leading columns with the same values in each row. They are converted in the
-            first row only, which is where callers read them.
     """
 
-    def __init__(
-        self, statement: Executable, columns: Sequence[str] | None = None, *, same: int = 0
-    ) -> None:
+    def __init__(self, statement: Executable, columns: Sequence[str] | None = None) -> None:
         self._statement = statement
         self._columns = columns
-        self._same = same
 
     def run(self, connection: Connection, *each: Values) -> Sequence[Sequence[Any]]:
         """Execute it for each set of values; return the rows, if there is one set."""
@@ -60,14 +55,12 @@ class Prepared:
         if not connection.in_transaction():
             connection.begin()  # as the first statement of SQLAlchemy does
         rows = self._run_embedded(connection, each or _NO_VALUES)
-        results, later = self._embedded.results, self._embedded.later
-        for number, row in enumerate(rows) if results else ():
-            rows[number] = _converted(row, later if number else results)
-        return rows
+        results = self._embedded.results
+        return [_converted(row, results) for row in rows] if results else rows
 
     def _run_embedded(self, connection: Connection, each: Sequence[Values]) -> list[Sequence[Any]]:
         """Execute it for each set of values at the driver; return the rows as the driver does."""
-        text, names, conversions, constants, _, _ = self._embedded
+        text, names, conversions, constants, _ = self._embedded
         bound = []
         for values in each:
             parameters = {**values, **constants} if constants else values
@@ -103,8 +96,7 @@ class Prepared:
             convert = _from_driver(column.type)
             if convert is not None:
                 results.append((place, convert))
-        later = [result for result in results if result[0] >= self._same]
-        return _Embedded(str(compiled), names, conversions, constants, results, later)
+        return _Embedded(str(compiled), names, conversions, constants, results)
 
 
 class _Embedded(NamedTuple):
@@ -116,8 +108,7 @@ class _Embedded(NamedTuple):
         names: name of each ``?``.
         conversions: place and conversion of each ``?`` that needs one.
         constants: values of parameters that are part of the statement.
-        results: place and conversion of each column that needs one, in the first row.
-        later: the same for the other rows.
+        results: place and conversion of each column that needs one.
     """
 
     text: str
@@ -125,7 +116,6 @@ class _Embedded(NamedTuple):
     conversions: Sequence[_Conversion]
     constants: Values
     results: Sequence[_Conversion]
-    later: Sequence[_Conversion]
 
 
 def _converted(values: Iterable[Any], conversions: Sequence[_Conversion]) -> list[Any]:
