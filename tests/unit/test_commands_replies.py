@@ -48,6 +48,13 @@ def test_everything_else_may_be_a_move(body, line):
     assert meaning_of(body) == ReplyMove((line,), ("",))
 
 
+def test_the_words_below_each_line_are_for_the_opponent():
+    reading = reply("Hi Bob!\n\ng,+b2\nYour turn.\n> old text\n-- \nAlice")
+    assert reading.lines[0].meaning == ReplyMove(
+        ("Hi Bob!", "g,+b2", "Your turn."), ("g,+b2\nYour turn.", "Your turn.", ""), (1,)
+    )
+
+
 def test_a_look_at_any_board_may_name_it():
     assert meaning_of("preview 12 g") == Preview(None, 12, "g")
 

@@ -19,6 +19,12 @@ def test_a_file_without_a_separator_is_one_mail_with_crlf() -> None:
     assert read(b"Subject: x\n\nFrom here on\r\n") == [b"Subject: x\r\n\r\nFrom here on\r\n"]
 
 
+def test_an_mbox_is_divided_at_separators_below_blank_lines() -> None:
+    octets = b"From a\nSubject: 1\n\nx\nFrom there\n\nFrom b\nSubject: 2\n\ny\n"
+    first = b"Subject: 1\r\n\r\nx\r\nFrom there\r\n\r\n"
+    assert read(octets) == [first, b"Subject: 2\r\n\r\ny\r\n"]
+
+
 def test_an_escaped_line_of_an_mbox_is_read_as_it_was() -> None:
     octets = b"From a\nSubject: 1\n\n>From you\n>>From me\n>Fro\n"
     assert read(octets) == [b"Subject: 1\r\n\r\nFrom you\r\n>From me\r\n>Fro\r\n"]
