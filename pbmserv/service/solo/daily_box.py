@@ -1,7 +1,7 @@
 """The box of the day, its streaks and its weekly table.
 
-Days are UTC. Box number 1 is the one of `pbmserv.store.shared_boxes.FIRST`. A box is drawn when the
-first player gets it, so that nobody can know it before.
+Days are UTC. Box number 1 is the one of `store.shared_boxes.day_numbers.FIRST`. A box is drawn when
+the first player gets it, so that nobody can know it before.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ shared_boxes = Table(
     UniqueConstraint("game", "day", name="uq_shared_boxes_game"),
     UniqueConstraint("event_id", "number", name="uq_shared_boxes_event_id"),
 )
-"""Boxes that several players get, each on a board of their own: see `store.shared_boxes.Box`."""
+"""Boxes that several players get, each on a board of their own; see `shared_boxes.Box`."""
 
 shared_boards = Table(
     "shared_boards",
@@ -51,8 +51,8 @@ shared_boards = Table(
         sqlite_where=text("rank IS NULL"),
     ),
 )
-"""Players of shared boxes, see `store.shared_boxes.SharedBoard`; the key keeps a player from
-getting a box twice. `board_id`: without a foreign key, since boards may be on another node."""
+"""Players of shared boxes; see `shared_boxes.SharedBoard`. The key keeps a player from getting a
+box twice. `board_id`: without a foreign key, since boards may be on another node."""
 
 daily_readers = Table(
     "daily_readers",

@@ -81,8 +81,8 @@ events = Table(
     Index("ix_events_status_id", "status", "id"),
     sqlite_autoincrement=True,
 )
-"""Events; see `store.events.Event`. `number`: counts the events of a kind and game. `due_at`: time
-of the next change by the scheduler; null when the event is over."""
+"""Events; see `store.events.events.Event`. `number`: counts the events of a kind and game.
+`due_at`: time of the next change by the scheduler; null when the event is over."""
 
 entries = Table(
     "entries",
