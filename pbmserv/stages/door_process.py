@@ -14,7 +14,6 @@ from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.service.rounds import Rounds
-from pbmserv.stages.arrivals import Removal
 from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.door import Door
@@ -22,6 +21,7 @@ from pbmserv.stages.mail_ports import MailPorts
 from pbmserv.stages.messages import AskState, ProbeWrite, StageState, StoreForm, StorePress
 from pbmserv.stages.process import STOP_S, Setup, until_stopped
 from pbmserv.stages.questions import Answering, Answers
+from pbmserv.stages.removal import Removal
 from pbmserv.stages.rings import Bell
 from pbmserv.stages.state import own_numbers
 from pbmserv.store import blocked_senders

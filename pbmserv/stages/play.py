@@ -24,7 +24,7 @@ from pbmserv.log import reason
 from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.core.job_result import Done, Job
-from pbmserv.stages.arrivals import Arrivals
+from pbmserv.stages.arrival_queue import ArrivalQueue
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.lanes import Lanes
 from pbmserv.stages.tasks import MOST_DEATHS, Check, Task, Tasks
@@ -69,7 +69,7 @@ class Play:
 
     def __init__(
         self,
-        arrivals: Arrivals,
+        arrivals: ArrivalQueue,
         tasks: Tasks,
         positions: Positions,
         writer: Writer,

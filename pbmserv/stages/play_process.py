@@ -31,7 +31,7 @@ from pbmserv.service.schedule.announcer import PAUSE_S, Announcer
 from pbmserv.service.schedule.integrity import Integrity
 from pbmserv.service.schedule.retention import Expiry
 from pbmserv.service.schedule.scheduler import Scheduler
-from pbmserv.stages.arrivals import Arrivals, OneStore, TwoStores
+from pbmserv.stages.arrival_queue import ArrivalQueue, QueueOfOneStore, QueueOfTwoStores
 from pbmserv.stages.base import Base, keep_times_of
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.messages import (
@@ -317,15 +317,15 @@ class PlayStage:
         return [*self.writer.vitals(), *threads]
 
 
-def _arrivals(base: Base, writer: Writer, by: str) -> Arrivals:
+def _arrivals(base: Base, writer: Writer, by: str) -> ArrivalQueue:
     """Return the queue of mails: of two SQLite files, or of one PostgreSQL.
 
     Args:
         by: see `PlayStage`.
     """
     if base.game.is_sqlite:
-        return TwoStores(base.mail, base.game, writer, base.clock)
-    return OneStore(by, base.game, writer, base.clock, base.shares)
+        return QueueOfTwoStores(base.mail, base.game, writer, base.clock)
+    return QueueOfOneStore(by, base.game, writer, base.clock, base.shares)
 
 
 def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:

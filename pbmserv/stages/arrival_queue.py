@@ -7,7 +7,6 @@ import random
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import nullcontext
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -16,8 +15,6 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from pbmserv.clock import Clock
-from pbmserv.file_locks import exclusive_work
-from pbmserv.files import sqlite_file
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrival_claims, arrivals, mail_stores, settled_arrivals
@@ -39,7 +36,7 @@ RESULTS_KEPT = timedelta(hours=1)
 """Time for which a page can ask for the result of its form."""
 
 
-class Arrivals(ABC):
+class ArrivalQueue(ABC):
     """The queue between the door and play, and the arrivals that play has in hand. Thread-safe.
 
     Args:
@@ -98,7 +95,7 @@ class Arrivals(ABC):
             return list(self._in_hand)
 
 
-class TwoStores(Arrivals):
+class QueueOfTwoStores(ArrivalQueue):
     """Door and play have a SQLite file each; the door removes what play has settled."""
 
     def __init__(self, mail: Database, game: Database, writer: Writer, clock: Clock) -> None:
@@ -161,7 +158,7 @@ class TwoStores(Arrivals):
         self._settled &= stored
 
 
-class OneStore(Arrivals):
+class QueueOfOneStore(ArrivalQueue):
     """All stages work on one PostgreSQL, where play claims arrivals and removes them.
 
     Args:
@@ -244,31 +241,3 @@ class OneStore(Arrivals):
             settled_arrivals.prune(connection, now - RESULTS_KEPT)
 
         self._writer.submit(renew).result()
-
-
-class Removal:
-    """Removes settled arrivals from the door's store on SQLite."""
-
-    def __init__(self, mail: Database, game: Database, writer: Writer) -> None:
-        self._mail = mail
-        self._game = game
-        self._writer = writer
-        self._path = sqlite_file(mail.url)
-
-    def run_once(self) -> None:
-        """Remove settled arrivals, unless a backup is being made: its game store may be older than
-        their settlement, so its mail store must still have them."""
-        path = self._path
-        with exclusive_work(path, arrivals.REMOVAL) if path else nullcontext(True) as is_free:
-            if not is_free:
-                return
-            with self._mail.reading.connect() as mail:
-                stored = arrivals.numbers(mail)
-                store = mail_stores.uuid_of(mail)
-            if not stored:
-                return
-            with self._game.reading.connect() as game:
-                settled = settled_arrivals.numbers_since(game, store, stored[0])
-            removable = [number for number in stored if number in settled]
-            if removable:
-                self._writer.submit(partial(arrivals.remove, ids=removable)).result()
