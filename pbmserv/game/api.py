@@ -243,7 +243,8 @@ class Game(Generic[S]):
         chance: whether dice are rolled, or the like, though not before the first move. A game that
             draws in `start` need not say so.
         bots: functions that choose a move, by the names ``house-beginner``, ``house-casual``,
-            ``house-easy``, ``house``, ``house-hard`` and ``house-best``. Without any, ``house`` moves at random.
+            ``house-easy``, ``house``, ``house-hard`` and ``house-best``. Without any,
+            ``house`` moves at random.
         words: words of moves that `moves` does not list at all times; for a game that has its own
             `read`, all words that may stand in a move.
     """
