@@ -80,8 +80,8 @@ class Settings(BaseSettings):
     """Days to keep the text of a mail without effect or without a proven sender; 0 = not at all."""
 
     inbox_octets: kinds.Octets = 2 << 30
-    """Room for the texts of all mails, such as 500M or 2G; deploy/README.md says which ones are
-    deleted first."""
+    """Room for the texts of all mails, such as 500M or 2G; docs/operating/limits.md says which
+    ones are deleted first."""
 
     # -- incoming mail -------------------------------------------------------------------------
 

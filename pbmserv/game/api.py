@@ -242,8 +242,9 @@ class Game(Generic[S]):
         together: whether all seats choose a move, which `play_all` carries out at once.
         chance: whether dice are rolled, or the like, though not before the first move. A game that
             draws in `start` need not say so.
-        bots: functions that choose a move, by the names ``house-beginner``, ``house-easy``,
-            ``house``, ``house-hard`` and ``house-best``. Without any, ``house`` moves at random.
+        bots: functions that choose a move, by the names ``house-beginner``, ``house-casual``,
+            ``house-easy``, ``house``, ``house-hard`` and ``house-best``. Without any,
+            ``house`` moves at random.
         words: words of moves that `moves` does not list at all times; for a game that has its own
             `read`, all words that may stand in a move.
     """

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 import pytest
 from rows import rows
 from running import Running, start
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from pbmserv.web.http.connections import HttpConnection
 
 GET = b"GET / HTTP/1.1\r\nHost: games.example\r\n"
 POST = b"POST /confirm/x HTTP/1.1\r\nHost: games.example\r\n"
@@ -158,3 +161,10 @@ def test_a_chunk_that_is_none_ends_the_connection_quietly(
     assert answer.count(b"HTTP/1.1 ") <= 1
     assert b" 200 " not in answer
     assert caplog.records == []
+
+
+def test_uvicorn_has_the_methods_that_ours_extend() -> None:
+    """They are not documented, so a new version may rename them, and ours would never be called."""
+    ours = {name for name in vars(HttpConnection) if not name.startswith("_")}
+    assert ours <= set(dir(H11Protocol))
+    assert "send_400_response" in ours
