@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import re
@@ -17,7 +18,10 @@ from processes import Process
 from rows import rows
 from running import Running, start
 from smtp_client import Wire, mail
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
+from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.smtpd import listener
 from pbmserv.smtpd.session import OCTETS_OF_USE
 from pbmserv.stages import descriptors
@@ -265,6 +269,45 @@ def test_a_connection_that_is_kept_alive_ends_soon(
         client = sits(running.web_port, STRANGER)
         client.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
         assert ends(client)
+
+
+def test_a_page_that_is_being_made_keeps_its_place() -> None:
+    """A crowd that comes meanwhile displaces only those who sit."""
+
+    async def meet_a_crowd() -> bytes:
+        is_asked, is_made = asyncio.Event(), asyncio.Event()
+
+        async def slow_page(scope: Scope, receive: Receive, send: Send) -> None:
+            is_asked.set()
+            await is_made.wait()
+            await PlainTextResponse("made")(scope, receive, send)
+
+        bound = socket.create_server(("127.0.0.1", 0))
+        few = Bounds(strangers=4, from_network=4, own=1, idle=PATIENCE_S, idle_full=0.0)
+        site = server.WebServer(slow_page, bound, ConnectionLimits("web", few, own=()))
+        _, port = await site.start()
+        clients = []
+
+        async def connect(source: str) -> asyncio.StreamReader:
+            reader, writer = await asyncio.open_connection(
+                "127.0.0.1", port, local_addr=(source, 0)
+            )
+            clients.append(writer)
+            return reader
+
+        answer = await connect(STRANGER)
+        clients[0].write(b"GET / HTTP/1.1\r\nHost: games.example\r\n\r\n")
+        await is_asked.wait()
+        sitting = [await connect(f"127.0.{40 + n}.1") for n in range(8)]
+        assert await sitting[0].read() == b""
+        is_made.set()
+        status_line = await answer.readline()
+        for client in clients:
+            client.close()
+        await site.stop()
+        return status_line
+
+    assert asyncio.run(meet_a_crowd()) == b"HTTP/1.1 200 OK\r\n"
 
 
 def test_three_hundred_idle_clients_keep_neither_mail_nor_pages_out(tmp_path: Path) -> None:
