@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
@@ -28,9 +27,6 @@ from pbmserv.store import blocked_senders
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.delivery import arrivals, mail_stores
 
-SWITCH_S = 0.0005
-"""Seconds after which another thread of the door gives the interpreter back to its event loop.
-Python's 5 ms are four times what a client waits otherwise."""
 ROUND_S = 1.0
 """Seconds between two removals of settled arrivals."""
 BLOCKS_EVERY = timedelta(seconds=5)
@@ -41,7 +37,6 @@ BEAT = timedelta(seconds=30)
 
 async def run_door(name: str, setup: Setup) -> None:
     """Run the door until SIGTERM."""
-    sys.setswitchinterval(SWITCH_S)
     base, bound = setup.base, setup.bound
     stage = DoorStage(base, Bell(setup.folder / "play.ring").ring)
     ports = MailPorts(base, stage.door, bound, connection_shares(base.settings, bound))
