@@ -57,7 +57,9 @@ def test_every_revision_says_how_to_go_back() -> None:
     texts = {path: path.read_text("utf-8") for path in folder.glob("versions/*.py")}
     lacking = [path.name for path, source in texts.items() if "\ndef downgrade()" not in source]
     assert lacking == []
-    assert "def downgrade()" in (folder / "script.py.mako").read_text("utf-8")
+    template = (folder / "script.py.mako").read_text("utf-8")
+    assert "def downgrade()" in template
+    assert template.count('not in context.config.attributes["stores"]') == 2, "see CONTRIBUTING"
 
 
 def test_it_goes_down_and_up_on_every_database_of_the_server(database: Database) -> None:
