@@ -1,22 +1,21 @@
-"""${message}
-
-Revision: ${up_revision}, after ${down_revision | comma,n}.
-"""
+"""${message}."""
 
 import sqlalchemy as sa
-from alembic import op
-${imports if imports else ""}
+from alembic import context, op
 
-revision = ${repr(up_revision)}
-down_revision = ${repr(down_revision)}
+revision = "${up_revision}"
+down_revision = "${down_revision}"
 branch_labels = None
 depends_on = None
 
 
 def upgrade() -> None:
-    ${upgrades if upgrades else "pass"}
-
+    if "game" not in context.config.attributes["stores"]:  # "mail": the mail store
+        return
+    op.add_column("TABLE", sa.Column("COLUMN", sa.Text, nullable=True))
 
 
 def downgrade() -> None:
-    ${downgrades if downgrades else "pass"}
+    if "game" not in context.config.attributes["stores"]:
+        return
+    op.drop_column("TABLE", "COLUMN")

@@ -52,6 +52,11 @@ def test_revisions_are_read_as_alembic_reads_them() -> None:
     assert {name for name in schema.revisions() if len(name) > 32} == set()  # the column's length
 
 
+def test_a_new_revision_begins_with_the_store_that_it_changes() -> None:
+    template = (schema.migrations_folder() / "script.py.mako").read_text("utf-8")
+    assert template.count('not in context.config.attributes["stores"]') == 2, "see CONTRIBUTING"
+
+
 def test_it_goes_down_and_up_on_every_database_of_the_server(database: Database) -> None:
     """A database without rows can go down to the first revision and up again."""
     databases = schema.stores_at(database.url)
