@@ -248,7 +248,7 @@ def test_dice_are_not_rolled_before_all_have_accepted(tmp_path: Path) -> None:
         assert "Your dice" in game.letters["anna"][-1].text
         assert all(marks(game))
         assert len(marks(game)) == 2
-        game.play()
+        game.play(("1 two", "2 twos", "3 twos"), 0)  # one who resigns without a move calls it off
         text = proven(game, *TWO, "carl")
         assert "with which bela accepted" in text
         assert "the server drew alone" not in text
