@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from email import policy
 from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
-from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from indoors import PASSWORD, Indoors, Posted, address_of
 from rows import rows
 
 from pbmserv.games.blackbox.game_ids import Parameters, descriptive_id
@@ -19,13 +18,6 @@ from pbmserv.store.boards import boards
 ALICE, BOB = map(address_of, ("alice", "bob"))
 SAVED = Path(__file__).parents[1] / "golden" / "blackbox" / "saved"
 SEED = "-size=4x4 -atoms=1 -seed=monday"
-
-
-@pytest.fixture
-def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, database=database_url) as server:
-        server.sign_up("alice", "bob")
-        yield server
 
 
 def files_of(letter: Posted) -> list[str]:
