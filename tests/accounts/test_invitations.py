@@ -77,6 +77,16 @@ def test_nothing_tells_an_inviter_who_plays_here_and_who_wants_no_letters(house:
         assert "4x4" not in letter.text, "nothing shows before a yes"
 
 
+def test_an_invitation_takes_a_message_of_300_characters_and_no_longer_one(house: Indoors) -> None:
+    longest = "so " * 99 + "far"
+    assert longest in invited(house, text=longest).one_line
+    own, letter = invite(house, "bob", "other@far.example", f"{longest}!")
+    if own.kind == "invitation":
+        own, letter = letter, own
+    assert "We left out your message" in own.one_line
+    assert "so so so" not in letter.one_line
+
+
 def test_a_player_gets_the_letter_that_a_stranger_gets(house: Indoors) -> None:
     stranger, player = invited(house, "alice", "somebody@far.example"), invited(house, "dave", BOB)
     texts = [stranger.one_line, player.one_line.replace("dave", "alice")]

@@ -56,9 +56,12 @@ def test_a_note_is_limited_and_goes_with_its_writer(tmp_path: Path) -> None:
     with indoors(tmp_path) as house:
         begin(house)
         assert notes(house) == [SECRET, None]
-        (refused,) = house.send(ANNA, f"blackbox note 1 anna {PASSWORD} {'long ' * 70}")
+        longest = "b" * 300
+        (refused,) = house.send(ANNA, "multiple", f"blackbox note 1 anna {PASSWORD} {longest}b")
         assert "at most 300 characters" in refused.text
         assert notes(house) == [SECRET, None]
+        house.send(ANNA, "multiple", f"blackbox note 1 anna {PASSWORD} {longest}")
+        assert notes(house) == [longest, None]
         by = Signature("olga", "she asked for it")
         house.operators.do(by, lambda c, by: hand_over(c, by, 1, "anna", "carla"))
         assert notes(house) == [None, None]

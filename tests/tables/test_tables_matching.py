@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from pbmserv.commands.table.playing import Message
 from pbmserv.commands.table.starting import Accept, Challenge, Rematch, Seek
-from pbmserv.service.boards.proposals import OPEN_CHALLENGES, TOWARDS_ONE
+from pbmserv.service.boards.proposals import ALONE, OPEN_CHALLENGES, TOWARDS_ONE
 from pbmserv.store.tables.boards import boards, seats, seeks
 
 
@@ -79,6 +79,24 @@ def test_some_begin_at_once_some_ask_and_some_refuse(server: Correspondence) -> 
     bob.asks(Message(None, ("carol",)), "Hello!")
     assert "Hello!" in carol.letter().text
     assert statuses(server) == ["active"]
+
+
+def test_a_player_alone_has_twenty_games_at_once(server: Correspondence) -> None:
+    (alice,) = guests(server, "alice")
+    server.send(alice.address, "blackbox solo alice -size=4x4 -atoms=1")
+    server.reply(alice.letter(), "yes")
+    first = alice.letter()
+    for _ in range(ALONE - 1):
+        server.reply(first, "blackbox solo alice -size=4x4 -atoms=1")
+    assert "is yours alone" in alice.letters()[-1].text
+    server.reply(first, "blackbox solo alice -size=4x4 -atoms=1")
+    assert "You play 20 games alone already" in alice.letters()[0].text
+    assert statuses(server) == ["active"] * ALONE
+
+    # One that is over makes room for another.
+    server.reply(first, "solve")
+    server.reply(first, "blackbox solo alice -size=4x4 -atoms=1")
+    assert statuses(server) == ["finished"] + ["active"] * ALONE
 
 
 def test_not_too_many_challenges_wait(server: Correspondence) -> None:

@@ -50,6 +50,17 @@ def test_a_server_tells_of_a_certificate_that_ends_soon(tmp_path: Path) -> None:
     assert f"The certificate of the mail ports ends {ends:%Y-%m-%d}, in 10 days." in shown
 
 
+def test_an_operator_is_told_that_the_certificate_has_ended(tmp_path: Path) -> None:
+    chain, key = certificate(tmp_path, -0.5)
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    with Process(tmp_path, url, tls_cert=str(chain), tls_key=str(key)) as served:
+        shown = served.command("status")
+        ends = datetime.fromisoformat(
+            json.loads(served.command("status", "--json"))["certificate_ends"]
+        )
+    assert f"The certificate of the mail ports ended {ends:%Y-%m-%d}." in shown
+
+
 @pytest.mark.parametrize(("days", "words"), [(30, set()), (10, {"ends soon"}), (-1, {"has ended"})])
 def test_the_log_warns_once_a_day(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, days: int, words: set[str]

@@ -435,6 +435,17 @@ def alone(server: HandedIn, options: str) -> Letter:
     return server.letters(ALICE)[-1]
 
 
+def test_scores_at_the_end_of_a_race_are_no_move_in_the_list(server: HandedIn) -> None:
+    letter = alone(server, "-size=4x4 -atoms=1 -seed=monday")
+    server.reply(letter, "1")
+    server.reply(letter, "solve")
+    page = Tab(server.pages, page_of(letter)).load().text
+    moves_listed = page.partition("The moves so far")[2]
+    assert "You resigned." in moves_listed
+    assert page.count("You gave up.") == 1
+    assert "You gave up." not in moves_listed
+
+
 def test_cells_are_sealed_by_a_button_on_each_page_that_shows_the_board(server: HandedIn) -> None:
     alice, bob, letter = challenged(server)
     server.reply(letter, "a1,c4,e5,g2")
