@@ -148,3 +148,18 @@ def test_a_person_is_answered_again_after_an_hour(post: Post) -> None:
     assert len(server.send(alice, "list")) == 1  # what can be done is answered as always
     server.live(hours=1)
     assert len(server.send(alice, "and slithy toves")) == 1
+
+
+def test_a_person_reads_of_each_board_and_undo_that_the_same_words_lead_to(post: Post) -> None:
+    """The same question is answered 20 times a week, but these are more than answers."""
+    server = post.servers["a.example"]
+    alice = "alice@players.example"
+    server.send(alice, f"signup alice {PASSWORD}")
+    for number in range(1, 25):
+        (letter,) = server.send(alice, f"blackbox solo alice {PASSWORD}")
+        assert letter.subject == f"Your move: Blackbox {number}"
+        server.send(alice, f"blackbox resign {number} alice {PASSWORD}")
+    (letter,) = server.send(alice, f"blackbox solo alice {PASSWORD} -practice")
+    for _ in range(24):
+        server.send(alice, f"blackbox move 25 alice {PASSWORD} +b2")
+        assert len(server.send(alice, f"blackbox undo 25 alice {PASSWORD}")) == 1

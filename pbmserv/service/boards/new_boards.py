@@ -129,6 +129,7 @@ def make_board(
     )
     board = boards.load(context.connection, board_id)
     assert board is not None
+    context.current.changes_game = True
     if board.status == BoardStatus.ACTIVE:
         bot_turns.note_turn(context, board, first)
     return board

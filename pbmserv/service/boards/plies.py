@@ -129,6 +129,7 @@ def log_ply(
     mine = {sitter.seat: sitter.plan} if sitter.plan else {}
     context.current.moved[board.id] = mine if after.apart else dict(board.plans)
     context.effects.plies.append((board.id, ply.number))
+    context.current.changes_game = True
     outcome = after.outcome
     if outcome is None and not undecided and board.bots:
         bot_turns.note_turn(context, board, after)

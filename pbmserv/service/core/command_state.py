@@ -34,6 +34,7 @@ class CurrentCommand:
         player, sitter: the speaker, once the handler has found one; the answer goes to that player.
         focus: the board, once the handler has found it.
         moved: boards on which the command has moved, each with the plans that wait there.
+        changes_game: the command has begun a board, or added a ply to one.
         echo_hidden: the command must not be quoted, because it may hold a password.
         line_words: words for others that belong to the command; `None`: those of the submission.
         left_out: withheld passages of the command's words for others.
@@ -43,6 +44,7 @@ class CurrentCommand:
     sitter: Sitter | None = None
     focus: Focus | None = None
     moved: dict[int, dict[Seat, str]] = field(default_factory=dict)
+    changes_game: bool = False
     echo_hidden: bool = False
     line_words: str | None = None
     left_out: dict[Line, None] = field(default_factory=dict)

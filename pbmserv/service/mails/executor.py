@@ -47,7 +47,7 @@ class CarriedOut:
     Attributes:
         letters: the outbox rows to queue.
         is_proven: a command was carried out, and its speaker was proven.
-        has_effect: a command has moved a game, or told somebody else something.
+        has_effect: a command has begun or moved a game, or told somebody else something.
         done, refused: numbers of commands.
     """
 
@@ -264,7 +264,7 @@ def _record(context: CommandContext, progress: _Progress, line: Line, attempt: _
     progress.tried_move |= attempt.tried_move
     # Two programs can talk for ever, and anybody can ask for these in anybody's name.
     if is_done and not (_talks(context, line) or isinstance(line.meaning, Forgot | Signup)):
-        progress.has_effect |= bool(context.current.moved or answer.notifications)
+        progress.has_effect |= context.current.changes_game or bool(answer.notifications)
     readable = contact.without_blocked_words(context, answer.notifications)
     progress.letters += outbox_rows(context, readable)
     progress.results.append(
