@@ -107,10 +107,14 @@ def marked(headline: str) -> str:
 
 
 def said(words: str, indent: str = "  ") -> str:
-    """Indent and wrap a person's words, and keep their line breaks."""
-    lines = []
+    """Indent and wrap a person's words, and keep their line breaks.
+
+    In a line that is too long each tab is one blank: textwrap takes long for thousands of blanks.
+    """
+    lines, room = [], WIDTH - len(indent)
     for line in words.splitlines():
-        wrapped = textwrap.wrap(line, WIDTH - len(indent), break_on_hyphens=False)
+        fits = len(line.expandtabs()) <= room
+        wrapped = textwrap.wrap(line, room, break_on_hyphens=False, expand_tabs=fits)
         lines += [indent + part for part in wrapped] or [""]
     return "\n".join(lines)
 
