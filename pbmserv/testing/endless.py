@@ -6,13 +6,14 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 LIMIT_S = 15.0
 """Processor seconds after which the server stops rules."""
 
-_CHECKS = "pbmserv.testing."
-"""The beginning of the names of modules that call the rules."""
+_CHECKS = Path(__file__).parent
+"""The folder of the modules that call the rules."""
 
 _LOOKS = 15
 """Looks at the stack in this time."""
@@ -60,13 +61,13 @@ def _outermost(frame: FrameType | None, file: str) -> FrameType | None:
     Functions of the same file may have called the checks, if it is that of a test.
     """
     outermost = None
-    while frame is not None and not is_of_checks(frame):
+    while frame is not None and not is_of_checks(frame.f_code.co_filename):
         if frame.f_code.co_filename == file:
             outermost = frame
         frame = frame.f_back
     return outermost
 
 
-def is_of_checks(frame: FrameType) -> bool:
-    """Return whether a frame belongs to a module of this package, which calls the rules."""
-    return str(frame.f_globals.get("__name__")).startswith(_CHECKS)
+def is_of_checks(file: str) -> bool:
+    """Return whether a file is a module of this package, which calls the rules."""
+    return Path(file).parent == _CHECKS

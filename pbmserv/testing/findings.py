@@ -153,11 +153,10 @@ class Notes:
         if own:
             methods = [frame.name for frame in own if hasattr(Game, frame.name)]
             return (methods or [own[0].name])[0], own[-1].lineno or 0
-        here = Path(__file__).parent  # checks may have names of methods, too
         called = [
             frame.name
             for frame in frames
-            if hasattr(Game, frame.name) and Path(frame.filename).parent != here
+            if hasattr(Game, frame.name) and not is_of_checks(frame.filename)
         ]
         return (called or [otherwise])[-1], 0
 
@@ -199,4 +198,4 @@ class _Overheard(io.TextIOBase):
 def _is_of_rules(call: tuple[FrameType, int]) -> bool:
     """Return whether a frame, with its line, does not belong to the checks."""
     frame, _ = call
-    return not is_of_checks(frame)
+    return not is_of_checks(frame.f_code.co_filename)
