@@ -80,7 +80,7 @@ def _is_carried_out(
     games = tuple(game.info.key for game in context.services.registry)
     reading = reading_of("", example, games, address.purpose if address is not None else None)
     submission = replace(context.submission, text=example, reading=reading)
-    trial = context.trial(context.actor.through(address), submission)
+    trial = context.trial(replace(context.actor, reply_address=address), submission)
     try:
         for line in reading.lines:
             trial.next_command()
