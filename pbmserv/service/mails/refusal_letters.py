@@ -81,7 +81,7 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
         else context.current.focus
     )
     _find_speaker(context)
-    if context.current.sitter or context.current.player or context.known_writers():
+    if context.current.speaker is not None or context.known_writers():
         example = _without_credentials(example, sender)
     if isinstance(error, Misread | MoveError):
         example = _with_board_number(line, example)
@@ -108,8 +108,8 @@ def _unread_about(context: CommandContext, line: Line) -> Focus | None:
 
 def _find_speaker(context: CommandContext) -> None:
     """Let the answer go to the player of the reply address, if it is still valid."""
-    has_speaker = context.current.player is not None or context.current.sitter is not None
-    if not has_speaker and context.reply_address is not None and context.reply_address.player:
+    reply_address = context.reply_address
+    if context.current.speaker is None and reply_address is not None and reply_address.player:
         with suppress(Refused):
             context.speaker(None)
 
