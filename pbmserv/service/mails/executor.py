@@ -285,16 +285,15 @@ def _all_letters(context: CommandContext, progress: _Progress) -> list[NewLetter
     if context.reply_address is None and not context.proofs.players:
         results = strangers.greet_if_lost(context, results)
     answers = _readdressed(answers_to(context, results), reachable)
-    if progress.has_effect:
-        return answers + welcome + letters  # before those of queued moves
-    reply = idle_mails.decide_reply(context, progress.idle, answers)
-    if reply is Reply.NONE:  # nor are words passed on
-        return [
-            *welcome,
-            *(letter for letter in letters if kind_of(letter.letter).never_hushed),
-        ]
-    if reply is Reply.LAST:
-        answers += [last_answer(context, answer) for answer in answers[:1]]
+    if not progress.has_effect:
+        reply = idle_mails.decide_reply(context, progress.idle, answers)
+        if reply is Reply.NONE:  # nor are words passed on
+            return [
+                *welcome,
+                *(letter for letter in letters if kind_of(letter.letter).never_hushed),
+            ]
+        if reply is Reply.LAST:
+            answers += [last_answer(context, answer) for answer in answers[:1]]
     return answers + welcome + letters
 
 
