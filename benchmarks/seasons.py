@@ -40,7 +40,7 @@ from pbmserv.config.settings import load
 from pbmserv.engine.ratings import NEWCOMER, Rating, is_provisional, rate
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.service.boards import plies
-from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outbox_rows import queue_letters
@@ -226,7 +226,7 @@ def begin_league(services: Services, database: Database, count: int, days_before
         ids = sign_up(connection, count)
         for player_id in ids:
             regulars.add(connection, GAME, player_id, BEGIN)
-        context = CommandContext(services, connection, CLOCK, BEGIN - timedelta(days=days_before))
+        context = CommandContext(services, connection, NOBODY, BEGIN - timedelta(days=days_before))
         new_events.create(context, SERVERS["league"], GAME, BEGIN)
     step(services, database, BEGIN - timedelta(days=7))
     return ids
@@ -265,7 +265,7 @@ def step(
         for event_id in due:
             begun = process_time()
             with database.writing.begin() as connection:
-                context = CommandContext(services, connection, CLOCK, now)
+                context = CommandContext(services, connection, NOBODY, now)
                 notifications = course.handle_due_event(context, event_id) or ()
                 letter_count += queue_letters(context, notifications) if mailed else 0
                 if letters is not None:
@@ -343,7 +343,7 @@ class World:
         kind = SERVERS[word]
         present = [player_id for player_id in self.people if not self._is_gone(player_id, now)]
         with self.database.writing.begin() as connection:
-            context = CommandContext(self.services, connection, CLOCK, now)
+            context = CommandContext(self.services, connection, NOBODY, now)
             for player_id in self.rng.sample(present, min(count, len(present))):
                 if event_bars.barred_until(connection, [player_id], now) is not None:
                     continue
@@ -399,7 +399,7 @@ class World:
         if not self._ends or self._ends[0].at > now:
             return
         with self.database.writing.begin() as connection:
-            context = CommandContext(self.services, connection, CLOCK, now)
+            context = CommandContext(self.services, connection, NOBODY, now)
             while self._ends and self._ends[0].at <= now:
                 end = heappop(self._ends)
                 board = board_rows.load(connection, end.board_id)
@@ -552,7 +552,7 @@ def duplicate(count: int) -> list[Line]:
     entered_at = BEGIN - timedelta(days=9)
     with opened() as (services, database):
         with database.writing.begin() as connection:
-            context = CommandContext(services, connection, CLOCK, entered_at)
+            context = CommandContext(services, connection, NOBODY, entered_at)
             event = new_events.create(context, kind, "blackbox", BEGIN)
             event_entries.enter(connection, event.id, sign_up(connection, count), entered_at)
         lines = []
@@ -562,7 +562,7 @@ def duplicate(count: int) -> list[Line]:
             )
             begun = process_time()
             with database.reading.connect() as connection:
-                context = CommandContext(services, connection, CLOCK, now)
+                context = CommandContext(services, connection, NOBODY, now)
                 present = events.load(connection, event.id)
                 assert present is not None
                 pages.page(context, present)

@@ -14,7 +14,7 @@ from indoors import PASSWORD, Indoors, Posted, address_of
 from seating import gather_team
 from sqlalchemy import Connection, func, select, text
 
-from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import pages
 from pbmserv.store.events import events
@@ -136,7 +136,7 @@ class Field:
             event = events.load(connection, number)
             assert event is not None
             now = self.server.server.clock.now()
-            context = CommandContext(self.server.server.services, connection, VISITOR, now)
+            context = CommandContext(self.server.server.services, connection, NOBODY, now)
             return pages.page(context, event)
 
     def games(self, number: int) -> Iterator[Mapping[str, Any]]:

@@ -11,7 +11,7 @@ from indoors import indoors
 from seasons import GAME, Field
 from sqlalchemy import insert
 
-from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.time.timekeeping import person_at
 from pbmserv.store.boards import boards
@@ -38,7 +38,7 @@ def test_a_later_round_begins_no_days_of_absence_again(tmp_path: Path, database_
         later = begun + timedelta(days=10)
         second = replace(board, created_at=later)  # as a board of a second round
         with server.database.reading.connect() as connection:
-            context = CommandContext(server.services, connection, VISITOR, later)
+            context = CommandContext(server.services, connection, NOBODY, later)
             away = person_at(context, second, sitter, later).away
             of_no_event = person_at(context, replace(second, event_id=None), sitter, later).away
         assert away == ((begun, begun + timedelta(days=14)),)

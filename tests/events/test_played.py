@@ -12,7 +12,7 @@ import pytest
 from indoors import PASSWORD, Indoors, address_of, indoors
 from seasons import GAME, PATIENCE_S, Field, kinds_to, wait_for_a_lock
 
-from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import new_events
 from pbmserv.service.events.kinds.registry import SERVERS
@@ -206,7 +206,7 @@ def test_two_first_entries_at_once_create_one_event(postgres_url: str, tmp_path:
         players = Field(server, ("ann", "bob"))
         database, now = server.server.database, server.server.clock.now()
         with ThreadPoolExecutor(1) as thread, database.writing.begin() as connection:
-            context = CommandContext(server.server.services, connection, VISITOR, now)
+            context = CommandContext(server.server.services, connection, NOBODY, now)
             event = new_events.create_next(context, SERVERS["cup"], GAME)
             event_entries.enter(connection, event.id, [2], now)
             letters = thread.submit(players.says, "ann", f"cup join {GAME}")

@@ -28,7 +28,7 @@ from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.core.outcome import Notification
@@ -186,7 +186,7 @@ def test_no_letter_about_many_boards_costs_more(world: Any, hostile: Any) -> Non
         world.restart()
         begun = process_time()
         with world.server.database.writing.connect() as connection, connection.begin():
-            context = CommandContext(world.server.services, connection, CLOCK, world.now)
+            context = CommandContext(world.server.services, connection, NOBODY, world.now)
             (part,) = make(context)
             letter = outbox_row(context, Notification("alice@players.example", alice, part))
             outbox.add(connection, [letter], world.now)

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 from pbmserv.engine.position import Position
 from pbmserv.service.boards import plies
 from pbmserv.service.boards.mover import mover_at
-from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.boards import boards
 from pbmserv.store.tables.boards import plies as plies_table
@@ -132,7 +132,7 @@ class Stage:
         house = self._server.server
 
         def job(connection: Connection) -> Mapping[int, Position]:
-            context = CommandContext(house.services, connection, CLOCK, house.clock.now())
+            context = CommandContext(house.services, connection, NOBODY, house.clock.now())
             for seat, cells in enumerate(HIDDEN):
                 row = boards.lock(connection, board)
                 assert row is not None

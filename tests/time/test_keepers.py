@@ -15,7 +15,7 @@ from running import Running, start
 from seating import seat_pairs
 from sqlalchemy import select, update
 
-from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.schedule import deadlines, scheduler
 from pbmserv.store import clocks
@@ -164,7 +164,7 @@ def test_a_keeper_that_was_held_up_writes_the_outage_before_it_decides(server: R
 
     def look(connection):
         now = server.server.clock.now()
-        context = CommandContext(server.server.services, connection, CLOCK, now)
+        context = CommandContext(server.server.services, connection, NOBODY, now)
         return deadlines.handle_due_board(context, table.board)
 
     assert server.server.writer.submit(look).result() is None

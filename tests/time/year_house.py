@@ -24,7 +24,7 @@ from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.boards import acceptance, plies
 from pbmserv.service.boards.mover import mover_at
-from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.schedule.retention import Expiry, KeepTimes
@@ -253,7 +253,7 @@ class ServiceHouse:
 
     def _at_board(self, number: int, seat: int, job):
         def whole(connection: Connection):
-            context = CommandContext(self.services, connection, CLOCK, self.clock.now())
+            context = CommandContext(self.services, connection, NOBODY, self.clock.now())
             row = boards.lock(connection, number)
             assert row is not None
             return job(context, row, row.sitters[seat]), context.effects.positions

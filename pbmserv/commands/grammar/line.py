@@ -50,7 +50,8 @@ def read_arguments(
     Raises:
         ValueError: the row steers the reading and is not a command.
     """
-    return read_without_sender(_CommandLine(row, front, game, words, games).read)
+    line = _CommandLine(row, front, game, words, games).completed()
+    return read_without_sender(line.read)
 
 
 def _too_long(
@@ -74,20 +75,21 @@ class _CommandLine:
     words: Sequence[Word]
     games: Collection[str]
 
+    def completed(self) -> _CommandLine:
+        """Return the line without filler words, with the board first and a game if it needs one."""
+        row, game = self.row, self.game
+        if Trait.BARE in row.traits and not self.words:
+            row = replace(row, parameters=())
+        if Trait.NEEDS_GAME in row.traits and game is None:
+            game = next(iter(self.games))
+        words = board_first(row, without_filler(row, self.words))
+        return replace(self, row=row, game=game, words=words)
+
     def read(self, sender: Sender) -> Line:
         """Read the line as it is, and offer the other ways that its command allows."""
         row, words = self.row, self.words
-        if Trait.BARE in row.traits and not words:
-            row = replace(row, parameters=())
-        words = board_first(row, without_filler(row, words))
-        game = self.game
-        if Trait.NEEDS_GAME in row.traits and game is None:
-            game = next(iter(self.games))
-        line = replace(self, row=row, game=game, words=words)
-        without_password = line.without_password if row.may_be_vouched else None
-        with_proof = line.with_proof if row.with_proof is not None else None
-        without_writer = line.without_writer if row.without_writer else None
-        cursor = Cursor(row, game, words, self.games, sender)
+        names_no_writer = row.without_writer is not None
+        cursor = Cursor(row, self.game, words, self.games, sender)
         meaning: Command | Misread
         try:
             meaning = row.build(read_parameters(cursor))
@@ -97,19 +99,26 @@ class _CommandLine:
             echo = " ".join((self.front, *shown))
         else:
             echo = _echo(row, self.front, words)
-            # "bob carol dave" may be three recipients of a message; "alice secret g" is not a move.
-            to_many = row.parameters[-1:] and row.parameters[-1].kind is Kind.RECIPIENTS
-            is_complete = has_credentials(row, words, named=game is not None) and not to_many
-            if is_complete or not row.secrets:
-                without_writer = None
+            names_no_writer = names_no_writer and self._may_name_no_writer()
         return Line(
             echo,
             meaning,
-            without_password=without_password,
-            with_proof=with_proof,
-            without_writer=without_writer,
+            without_password=self.without_password if row.may_be_vouched else None,
+            with_proof=self.with_proof if row.with_proof is not None else None,
+            without_writer=self.without_writer if names_no_writer else None,
             userid_word=_userid_word(row, words),
         )
+
+    def _may_name_no_writer(self) -> bool:
+        """Return whether a line that can be read may mean something else without a writer.
+
+        "bob carol dave" may be three recipients of a message; "alice secret g" is not a move.
+        """
+        row = self.row
+        if not row.secrets:
+            return False
+        to_many = row.parameters[-1].kind is Kind.RECIPIENTS
+        return to_many or not has_credentials(row, self.words, named=self.game is not None)
 
     def without_password(self) -> Line | None:
         """Read the line as if it had no password, `None` if that makes no sense."""

@@ -97,12 +97,10 @@ class LinesBelow:
         text = "\n".join([line for at, line in self._kept if at >= begin])
         return text.strip()[:LONGEST_WORDS].rstrip()
 
-    def not_tried(self, begin: int = 0) -> tuple[Line, ...]:
-        """Return the commands in full in the lines from *begin* on."""
-        if not self._commands:
-            return ()
-        commands = sorted(self._commands, key=itemgetter(0))
-        return tuple(with_counted_rest([line for at, line in commands if at >= begin], self._why))
+    def not_tried(self) -> tuple[Line, ...]:
+        """Return the commands in full, and lines that were left out, in their order."""
+        commands = [line for _, line in sorted(self._commands, key=itemgetter(0))]
+        return tuple(with_counted_rest(commands, self._why))
 
 
 def untried_command(words: Sequence[Word], games: Collection[str], why: str) -> Line | None:

@@ -84,7 +84,6 @@ EVENTS = in_section(
         "enter or leave an event, or hold one of your own",
         more=(Parameter("join|leave|create|invite|letters ...", Kind.WORDS, "join NUMBER"),),
         example="join 12",
-        from_arguments=lambda args: EventByNumber(args.credentials, args.words),
         traits=Trait.ENGLISH,
     ),
     ON_SERVER.row(
@@ -101,7 +100,6 @@ EVENTS = in_section(
         "play in a team of four: look at yours, or create one",
         more=(Parameter("[create|invite|join|leave|order ...]", Kind.ANY_WORDS),),
         example="create Rooks",
-        from_arguments=lambda args: OneTeam(args.credentials, args.words),
         traits=Trait.ENGLISH,
     ),
     ABOUT_MYSELF.row(

@@ -244,7 +244,6 @@ PLAYING = in_section(
         "keep a note at a board that nobody else reads",
         more=(Parameter("text | -", Kind.PLAN),),
         example="my plan is the left side",
-        from_arguments=lambda args: TakeNote(args.game, args.board, args.credentials, args.text),
     ),
     AT_BOARD.row(
         "submit",

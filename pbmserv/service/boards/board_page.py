@@ -27,7 +27,7 @@ from pbmserv.mail.visits import read_link
 from pbmserv.service.boards.listed_moves import ListedMove, known_to, moves_so_far
 from pbmserv.service.boards.newest_words import Saying, newest_words
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
-from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.secret_boxes import is_shut
 from pbmserv.service.core.services import Services
@@ -318,7 +318,7 @@ class BoardPages:
         """Return the page with the moves so far, the words at the board and the reader's clock."""
         if board.seats == 1:
             return replace(page, moves=moves)
-        context = CommandContext(self._services, connection, VISITOR, self._clock.now())
+        context = CommandContext(self._services, connection, NOBODY, self._clock.now())
         bank = None
         if board.status == BoardStatus.ACTIVE:
             bank = bank_words(context, board, board.clocks, sitter.seat).get("bank")
@@ -349,7 +349,7 @@ class BoardPages:
     ) -> tuple[Position, _CachedScene]:
         """Return the newest position of a board and the cached scene of a seat, which is made again
         if the board has changed."""
-        context = CommandContext(self._services, connection, VISITOR, self._clock.now())
+        context = CommandContext(self._services, connection, NOBODY, self._clock.now())
         shut = board.status == BoardStatus.FINISHED and is_shut(context, board)
         stamp = (*_stamp(board), shut)
         positions = self._services.positions

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from pbmserv.errors import GameAway
-from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.job_result import NOTHING, Done
 from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
@@ -47,7 +47,7 @@ def note_stops(
 
     An end that is stored already does not count again.
     """
-    context = CommandContext(services, connection, CLOCK, now)
+    context = CommandContext(services, connection, NOBODY, now)
     letters = 0
     for stop in stops:
         if not game_pauses.add_stop(connection, stop):
@@ -68,7 +68,7 @@ def tell_writer(
     services: Services, player: Player, away: GameAway, now: datetime, connection: Connection
 ) -> list[NewLetter]:
     """Return the letter that tells the writer of a mail that it waits; none twice a day."""
-    context = CommandContext(services, connection, CLOCK, now)
+    context = CommandContext(services, connection, NOBODY, now)
     if not _note_notice(context, player.id, away.game):
         return []
     part = _part(context, away.game, is_stopped=away.is_stopped)

@@ -19,7 +19,7 @@ from pbmserv.engine.types import Move, Seat
 from pbmserv.service.boards import bot_turns, plies, queued_moves
 from pbmserv.service.boards.held_letters import HeldLetter
 from pbmserv.service.boards.mover import mover_at
-from pbmserv.service.core.actor import BOT
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.job_result import NOTHING, Done
 from pbmserv.service.core.outbox_rows import outbox_row
@@ -100,7 +100,7 @@ class BotMoves:
 
     def _act(self, board_id: int, thought: Thought | None, connection: Connection) -> Done:
         """Make the move if it still fits; if the board has changed, it stays due."""
-        context = CommandContext(self._services, connection, BOT, self._clock.now())
+        context = CommandContext(self._services, connection, NOBODY, self._clock.now())
         board = boards.lock(connection, board_id)
         waiting = rows.turn(connection, board_id)
         if board is None or waiting is None:  # another process was quicker

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
 
 from pbmserv.commands.table.command_types import Credentials
 from pbmserv.mail.envelope import NOWHERE, UNCHECKED, Source, Verdict
@@ -14,11 +13,10 @@ from pbmserv.mail.reply_address import ReplyAddress
 class Actor:
     """A person at the other end of a mail or a page, or a part of the server itself.
 
-    Each proof stands for itself: a mail may come to a reply address, from a verified sender, and
-    with passwords.
+    Handlers ask for the actor's proofs, of which a mail may bring several: it may come to a reply
+    address, from a verified sender, and with passwords.
 
     Attributes:
-        kind: what acts.
         address: the address that the actor writes from; anybody can forge it. ``""`` for parts of
             the server.
         verdict: whether the address is proven.
@@ -29,7 +27,6 @@ class Actor:
             pairs of the same mail were too many.
     """
 
-    kind: Literal["player", "clock", "bot", "operator"] = "player"
     address: str = ""
     verdict: Verdict = UNCHECKED
     reply_address: ReplyAddress | None = None
@@ -41,18 +38,11 @@ class Actor:
         """Whether the domain of the address vouches for it."""
         return self.verdict.passed
 
-    def through(self, reply_address: ReplyAddress | None) -> Actor:
-        """Return the actor as a writer to another reply address."""
-        return replace(self, reply_address=reply_address)
 
-
-CLOCK = Actor("clock")
-BOT = Actor("bot")
-OPERATOR = Actor("operator")
-VISITOR = Actor("player")
-"""The reader of a page that anybody may open."""
+NOBODY = Actor()
+"""An actor without a proof: the clock, a bot, an operator, or the visitor of a public page."""
 
 
 def holder_of(link: ReplyAddress) -> Actor:
     """Return the player who has opened a page with a link."""
-    return Actor("player", reply_address=link)
+    return Actor(reply_address=link)

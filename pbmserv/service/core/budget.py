@@ -45,8 +45,7 @@ class Work(Enum):
     REPORT = "a player's game, worked through by the coach in the bots' process", 3_000
     SQUARES = "64 squares of a board that is set up or drawn", 30
 
-    def __init__(self, meaning: str, price: int) -> None:
-        self.meaning = meaning
+    def __init__(self, _meaning: str, price: int) -> None:
         self.price = price
 
 

@@ -26,12 +26,22 @@ class Focus:
     seat: Seat
 
 
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """The player who gives a command, and the address for the answer."""
+
+    player_id: int
+    userid: str
+    address: str
+    reply_epoch: int
+
+
 @dataclass(slots=True)
 class CurrentCommand:
     """The state of the command that is being carried out.
 
     Attributes:
-        player, sitter: the speaker, once the handler has found one; the answer goes to that player.
+        player, sitter: see `speaker`, to whom the answer goes.
         focus: the board, once the handler has found it.
         moved: boards on which the command has moved, each with the plans that wait there.
         changes_game: the command has begun a board, or added a ply to one.
@@ -48,6 +58,17 @@ class CurrentCommand:
     echo_hidden: bool = False
     line_words: str | None = None
     left_out: dict[Line, None] = field(default_factory=dict)
+
+    @property
+    def speaker(self) -> Speaker | None:
+        """The speaker, if the handler has found one."""
+        if self.sitter is not None:
+            sitter = self.sitter
+            return Speaker(sitter.player_id, sitter.userid, sitter.address, sitter.reply_epoch)
+        if self.player is not None:
+            player = self.player
+            return Speaker(player.id, player.userid, player.address, player.reply_epoch)
+        return None
 
 
 @dataclass(slots=True)

@@ -325,11 +325,9 @@ class CommandContext:
         If a handler has found the speaker, it is the speaker's own address. Else a known writer
         gets it as a player, so that a reply to it is proven again.
         """
-        sitter, player = self.current.sitter, self.current.player
-        if sitter is not None:
-            return sitter.address, sitter.player_id
-        if player is not None:
-            return player.address, player.id
+        speaker = self.current.speaker
+        if speaker is not None:
+            return speaker.address, speaker.player_id
         sender, writers = self.actor.address, self.known_writers()
         if len(writers) != 1:
             return sender, None

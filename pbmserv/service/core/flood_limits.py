@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pbmserv.errors import Refused
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification
 
@@ -12,20 +13,22 @@ from pbmserv.service.core.outcome import Notification
 def refuse_too_many_letters(context: CommandContext, letters: Iterable[Notification]) -> None:
     """Count letters of the speaker to others, and refuse the command if those are too many.
 
-    Args:
-        letters: those that only the wish of their writer causes (`LetterKind.reaches_others`).
+    Only letters that the mere wish of their writer causes are counted
+    (`LetterKind.reaches_others`).
 
     Raises:
         Refused: the speaker's limit is reached.
     """
-    sitter, player = context.current.sitter, context.current.player
-    speaker = sitter.player_id if sitter is not None else None
-    if player is not None:
-        speaker = player.id
-    others = [letter for letter in letters if letter.player_id not in {None, speaker}]
-    if speaker is None or not others:
+    speaker = context.current.speaker
+    if speaker is None:
         return
-    if not context.services.traffic.may_reach(speaker, len(others)):
+    others = [
+        letter
+        for letter in letters
+        if kind_of(letter.part.letter).reaches_others
+        and letter.player_id not in {None, speaker.player_id}
+    ]
+    if others and not context.services.traffic.may_reach(speaker.player_id, len(others)):
         raise Refused("reaches-many", count=len(others))
 
 

@@ -18,9 +18,6 @@ class Said(str):
 
     __slots__ = ()
 
-    def __deepcopy__(self, _: dict[int, Any]) -> Said:
-        return self
-
 
 UNSAID = Said("")
 

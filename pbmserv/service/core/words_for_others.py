@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
@@ -20,6 +19,7 @@ from pbmserv.commands.reading.quoted_lines import Quoted
 from pbmserv.commands.table.accounts import ChangePassword
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.mail.own_tokens import lines_with_tokens
+from pbmserv.service.core.command_state import Speaker
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.quotable_letters import quotable_letters
 from pbmserv.service.core.said import UNSAID, Passed, Said
@@ -33,14 +33,6 @@ WORDS = "(your words)"
 
 _PUNCTUATION = ".,:;!?()[]{}<>\"'`*_~|/\\=+-"
 _SEPARATORS = re.compile(r"[\s=:/,;|()\[\]{}<>\"']+")
-
-
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """The player whose words are passed on."""
-
-    player_id: int
-    userid: str
 
 
 def words_for_others(context: CommandContext) -> Said:
@@ -61,7 +53,8 @@ def pass_on(context: CommandContext, written: str) -> Said:
     """
     if not written.strip():
         return UNSAID
-    writer = _writer(context)
+    writer = context.current.speaker
+    assert writer is not None
     names = names_of_writer(writer.userid, context.actor.address)
     written = without_signature(written, names)
     if not written:
@@ -74,16 +67,7 @@ def pass_on(context: CommandContext, written: str) -> Said:
     return passed.said
 
 
-def _writer(context: CommandContext) -> Writer:
-    """Return the speaker, whom a handler has found."""
-    sitter, player = context.current.sitter, context.current.player
-    if sitter is not None:
-        return Writer(sitter.player_id, sitter.userid)
-    assert player is not None
-    return Writer(player.id, player.userid)
-
-
-def _checked(context: CommandContext, writer: Writer, written: str) -> Passed:
+def _checked(context: CommandContext, writer: Speaker, written: str) -> Passed:
     if not context.is_proven(writer.player_id, writer.userid):  # as a challenge may begin
         unproven = NotTried("unproven", example=_with_password(context, writer))
         return Passed(UNSAID, (Line(WORDS, unproven),))
@@ -108,7 +92,7 @@ def _checked(context: CommandContext, writer: Writer, written: str) -> Passed:
     return Passed(Said("\n".join(kept).strip()[:LONGEST_WORDS].rstrip()), tuple(left_out))
 
 
-def _with_password(context: CommandContext, writer: Writer) -> str:
+def _with_password(context: CommandContext, writer: Speaker) -> str:
     """Return the challenge of this mail with userid and password; ``""`` if it has none."""
     challenge = next(
         (
@@ -164,7 +148,7 @@ def _readings(context: CommandContext) -> Iterator[Line]:
             yield other
 
 
-def _holds_password(context: CommandContext, writer: Writer, text: str) -> bool:
+def _holds_password(context: CommandContext, writer: Speaker, text: str) -> bool:
     """Return whether some words in a row are known to be the writer's password.
 
     Then all words are withheld. If only the line were, the thief of a reply address could write
@@ -196,7 +180,7 @@ def _stripped(run: str) -> Iterator[str]:
     yield run.lstrip(_PUNCTUATION)
 
 
-def _of_letters(context: CommandContext, writer: Writer, lines: Sequence[str]) -> set[int]:
+def _of_letters(context: CommandContext, writer: Speaker, lines: Sequence[str]) -> set[int]:
     """Return the places of lines that quote letters to their writer."""
     if not any(map(str.strip, lines)):
         return set()

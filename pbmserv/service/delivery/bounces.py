@@ -23,7 +23,7 @@ from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.monitoring import metrics
 from pbmserv.service.accounts import absences
 from pbmserv.service.boards import invitation_answers
-from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
 from pbmserv.service.core.outcome import Notification, Part
@@ -99,7 +99,7 @@ def handle_refusal(
     letter = bounces.lock_letter(connection, letter_id)
     if letter is None:
         return
-    context = CommandContext(services, connection, CLOCK, now)
+    context = CommandContext(services, connection, NOBODY, now)
     failure = of_refusal(error, letter.recipient)
     if failure is None:
         queue_letters(context, _tell_of_unmade_letter(connection, letter))

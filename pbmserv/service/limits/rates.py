@@ -57,7 +57,7 @@ _LOOKS = "120/minute"
 _HIDES = "600/hour"
 """Boxes that are filled by hand on the pages, by everybody together."""
 _OF_A_BOX = "120/minute"
-"""Taps on one of these boxes."""
+"""Taps on one of the boxes that are filled by hand."""
 REACHED = "60/hour; 150/day"
 """People to whom one player writes or sends challenges, counted each time."""
 
@@ -193,7 +193,7 @@ class Traffic:
         self._count("hide", "all")
 
     def count_tap(self, box: str) -> None:
-        """Count a tap on one of these boxes.
+        """Count a tap on a box that was filled by hand on the pages.
 
         Raises:
             TooMany: it exceeds a limit.

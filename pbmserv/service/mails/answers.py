@@ -67,7 +67,7 @@ def _answer(
     part = parts[0]
     is_stopped = any(line.stopped for line in lines)
     has_many = len(parts) > 1 or context.submission.reading.multiple or is_stopped
-    if has_many and part.letter not in {"stranger", "stranger-refused"}:  # which is about no line
+    if has_many and part.letter not in {"stranger", "stranger-refused"}:  # these answer no line
         part = Part("summary", {"lines": [line.as_json() for line in lines]})
     if part.letter == "help" or "refused" in [line.status for line in lines]:
         part = _with_question(context, part, reader[1])

@@ -161,7 +161,7 @@ class Executor:
         before = context.effects.copy()
         _COMMAND.begin(context.connection)
         try:
-            answer = self._affordable_answer(context, choice.line)
+            answer = self._carry_out(context, choice.line)
         except PlayerError as error:
             tried_move = refusal_letters.refuses_move(error) and bool(
                 context.proofs.counted or context.known_writers()
@@ -174,25 +174,16 @@ class Executor:
         _COMMAND.end(context.connection)
         return _Attempt(answer, choice.line.echo, is_done=True)
 
-    def _affordable_answer(self, context: CommandContext, line: Line) -> Answer:
-        """Carry out a line and the queued moves that it sets off.
+    def _carry_out(self, context: CommandContext, line: Line) -> Answer:
+        """Carry out a line within the limits, and the queued moves that it sets off.
 
         Raises:
             PlayerError: it is refused, or exceeds a limit.
         """
         context.budget.begin(line)
         answer = self._answer(context, line)
-        reaching = [
-            notification
-            for notification in answer.notifications
-            if kind_of(notification.part.letter).reaches_others
-        ]
-        if reaching:
-            refuse_too_many_letters(context, reaching)
-        # `moved` names the boards with a new move; most of them have no queued moves.
-        moved = context.current.moved
-        if not moved or any(moved.values()):
-            answer = queued_moves.play_queued_moves(context, answer)
+        refuse_too_many_letters(context, answer.notifications)
+        answer = queued_moves.play_queued_moves(context, answer)
         letter_costs.charge(context, answer.parts, answer.notifications)
         return answer
 
@@ -294,16 +285,15 @@ def _all_letters(context: CommandContext, progress: _Progress) -> list[NewLetter
     if context.reply_address is None and not context.proofs.players:
         results = strangers.greet_if_lost(context, results)
     answers = _readdressed(answers_to(context, results), reachable)
-    if progress.has_effect:
-        return answers + welcome + letters  # before those of queued moves
-    reply = idle_mails.decide_reply(context, progress.idle, answers)
-    if reply is Reply.NONE:  # nor are words passed on
-        return [
-            *welcome,
-            *(letter for letter in letters if kind_of(letter.letter).never_hushed),
-        ]
-    if reply is Reply.LAST:
-        answers += [last_answer(context, answer) for answer in answers[:1]]
+    if not progress.has_effect:
+        reply = idle_mails.decide_reply(context, progress.idle, answers)
+        if reply is Reply.NONE:  # nor are words passed on
+            return [
+                *welcome,
+                *(letter for letter in letters if kind_of(letter.letter).never_hushed),
+            ]
+        if reply is Reply.LAST:
+            answers += [last_answer(context, answer) for answer in answers[:1]]
     return answers + welcome + letters
 
 

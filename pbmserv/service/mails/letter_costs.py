@@ -39,8 +39,7 @@ def charge(
             charged.append((notification.part, Work.LETTER))
     for part, work in charged:
         _charge_part(context, part, work)
-    if budget.is_over:
-        budget.check()
+    budget.check()
     budget.charge(Work.LETTER, letters_to_many)  # followers keep nobody from moving
 
 

@@ -17,7 +17,7 @@ from pbmserv.commands.grammar.dates import is_date
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.grammar.word_forms import BOARD, SETTING, SHORTEST_PASSWORD, looks_like_a_move
 from pbmserv.commands.table.catalogue import BY_NAME
-from pbmserv.commands.table.command_types import VOUCHED, AtBoard, Credentials
+from pbmserv.commands.table.command_types import VOUCHED, AtBoard, Command, Credentials
 from pbmserv.commands.table.playing import Message
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS
@@ -73,7 +73,7 @@ def reading_without_proof(context: CommandContext, line: Line) -> Line | None:
     if reading is not None:
         return reading
     other = _with_own_name(context, line) or _without_writer(context, line)
-    return other if other is not None and _may_speak_of(context, other) else None
+    return other if other is not None and _may_speak_of(context, other.meaning) else None
 
 
 def _without_password(context: CommandContext, line: Line) -> Line | None:
@@ -142,16 +142,16 @@ def refuse_other_board(context: CommandContext, command: AtBoard) -> None:
     Raises:
         Refused: it is, and nothing else in the mail proves who wrote it.
     """
-    if not _may_speak_of(context, Line("", command)):
+    if not _may_speak_of(context, command):
         raise Refused("other-board", part=str(command.board))
 
 
-def _may_speak_of(context: CommandContext, line: Line) -> bool:
-    """Return whether a line without a password may be about its board.
+def _may_speak_of(context: CommandContext, command: Command | PlayerError) -> bool:
+    """Return whether a command without a password may be about its board.
 
     A reply to the letter of one board is only about that board, unless the sender is verified.
     """
-    board, reply_address = getattr(line.meaning, "board", None), context.reply_address
+    board, reply_address = getattr(command, "board", None), context.reply_address
     if board is None or reply_address is None or not reply_address.player:
         return True
     own = reply_address.purpose in _OF_ALL_BOARDS or (

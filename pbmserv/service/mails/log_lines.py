@@ -46,18 +46,14 @@ class Decision:
     arrival: int = 0
 
 
-_counted = cache(metrics.MAILS.labels)
-
-
 def note_arrival(number: int, source: Source, octets: int, ms: float) -> None:
     """Log a mail or press that the door has stored.
 
     Args:
         ms: milliseconds from its last octet to the commit.
     """
-    if log.isEnabledFor(logging.INFO):
-        facts = {"arrival": number, "network": source.network or "unknown", "octets": octets}
-        log.info("arrival", extra={**facts, "ms": round(ms, 1)})
+    facts = {"arrival": number, "network": source.network or "unknown", "octets": octets}
+    log.info("arrival", extra={**facts, "ms": round(ms, 1)})
 
 
 def note_press(receipt: Receipt, reading: Reading, arrival: int, octets: int, ms: float) -> None:
@@ -69,8 +65,6 @@ def note_press(receipt: Receipt, reading: Reading, arrival: int, octets: int, ms
         ms: milliseconds since play took it.
     """
     _count(receipt.outcome, ms)
-    if not log.isEnabledFor(logging.INFO):
-        return
     facts: dict[str, object] = {
         "mail": receipt.mail,
         "arrival": arrival,
@@ -90,7 +84,7 @@ def note_press_over_limit(player: int, octets: int, ms: float) -> None:
 
 
 def _count(outcome: MailOutcome | Literal["refused"], ms: float) -> None:
-    _counted(outcome).inc()
+    metrics.MAILS.labels(outcome).inc()
     metrics.MAIL_SECONDS.observe(ms / 1000)
 
 
@@ -117,9 +111,8 @@ def note_decision(
     """
     _count(decision.outcome, ms)
     metrics.count_refusal(decision.reply)
-    if log.isEnabledFor(logging.INFO):
-        facts = {"outcome": decision.outcome, **_addressee(mail_domain, envelope, source)}
-        _log_mail(envelope, facts | {"because": decision.because}, ms)
+    facts = {"outcome": decision.outcome, **_addressee(mail_domain, envelope, source)}
+    _log_mail(envelope, facts | {"because": decision.because}, ms)
 
 
 def note_settled(
@@ -139,8 +132,6 @@ def note_settled(
     if incoming is not None and incoming.mail_report is not None and receipt.outcome == "ignored":
         note_mail_report(incoming.mail_report, receipt.mail)
     _count(receipt.outcome, ms)
-    if not log.isEnabledFor(logging.INFO):
-        return
     envelope, because = arrival.envelope, receipt.because
     if not because and mail_domain.is_postmaster(envelope.recipient):
         because = "for the postmaster"

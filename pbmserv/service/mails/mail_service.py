@@ -14,7 +14,7 @@ from pbmserv.mail.networks import block_name
 from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.accounts import absences
 from pbmserv.service.boards import game_pauses, held_letters
-from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.budget import Budget, Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.handler import Handlers
@@ -209,7 +209,7 @@ class MailService:
         self._quota.count_kept(len(mail.envelope.raw))
         if not mail.answer_to or self._has_heard_enough(mail):
             return Done(receipt=Receipt(mail_id, "kept"))
-        context = CommandContext(self._services, connection, CLOCK, now, mail_id=mail_id)
+        context = CommandContext(self._services, connection, NOBODY, now, mail_id=mail_id)
         part = Part("kept", {"number": mail_id})
         letters = queue_letters(context, [Notification(mail.answer_to, None, part)])
         return Done(letters=letters, receipt=Receipt(mail_id, "kept", letters=letters))
@@ -279,7 +279,7 @@ class MailService:
         self, sender: str, over: Over, waits_at: WaitsAt, now: datetime, connection: Connection
     ) -> Done:
         """Explain, once a day, why mails are not carried out now."""
-        context = CommandContext(self._services, connection, CLOCK, now)
+        context = CommandContext(self._services, connection, NOBODY, now)
         letters = queue_letters(context, explain_limit(context, sender, over, waits_at))
         return Done(letters=letters) if letters else NOTHING
 

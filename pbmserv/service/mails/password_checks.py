@@ -97,15 +97,7 @@ class PasswordChecks:
     def known(self, request: Request) -> frozenset[Credentials] | None:
         """Return the result of `vet` at once; `None` if argon2 or the database may be needed."""
         memo = self._services.memo
-        has_passwords = False
         for line in request.submission.reading.lines:
-            if (
-                line.credentials is None
-                and line.with_proof is None
-                and not isinstance(line.meaning, _SETTING)
-            ):
-                continue
-            has_passwords = True
             credentials = _credentials(line) or _doubtful(line)
             if credentials is not None and not memo.recent(
                 credentials.userid, credentials.password.text
@@ -113,7 +105,7 @@ class PasswordChecks:
                 return None
             if _new_password(line) is not None and not self._is_idle(line):
                 return None
-        return self._vet(request) if has_passwords else frozenset()
+        return self._vet(request)
 
     def _serve(self, neighbours: str, turn: _Turn) -> None:
         """Vet one request, and submit the next one of the same neighbours behind all that wait."""
@@ -272,10 +264,6 @@ def _may_be_names(actor: Actor, line: Line) -> bool:
     """Return whether a pair may be the userids of two players, to whom a known writer writes."""
     by_reply = actor.reply_address is not None and actor.reply_address.player
     return line.without_writer is not None and bool(by_reply or actor.is_verified)
-
-
-_SETTING = (Signup, ChangePassword)
-"""Commands with a new password."""
 
 
 def _new_password(line: Line) -> _New | None:

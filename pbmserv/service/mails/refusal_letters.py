@@ -65,13 +65,7 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
         line = line.for_sender(sender)
         assert isinstance(line.meaning, PlayerError)
         refusal = line.meaning.refusal
-    echo = line.echo
-    if context.current.echo_hidden:
-        # A refusal for a wrong password must not show whether a userid exists.
-        names_player = refusal.code == "no-such-player"
-        echo = _with_blanks(
-            context, line, sender.is_player if names_player else sender.userid.__eq__
-        )
+    echo = _echo(context, line, refusal, sender)
     example = _behind_number(context, line) or _example(context, line, refusal, echo, sender)
     talk = _as_chat(context, line, refusal, beside=bool(example))
     # A reply that cannot be read is still about the board of the answered letter.
@@ -81,7 +75,7 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
         else context.current.focus
     )
     _find_speaker(context)
-    if context.current.sitter or context.current.player or context.known_writers():
+    if context.current.speaker is not None or context.known_writers():
         example = _without_credentials(example, sender)
     if isinstance(error, Misread | MoveError):
         example = _with_board_number(line, example)
@@ -91,9 +85,19 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
         "echo": echo,
         "may_say": bool(example and talk) and talk == f"chat {echo}",
     }
-    if focus is None or focus.board.status == BoardStatus.DECLINED:  # such a board is nobody's move
+    if focus is None or focus.board.status == BoardStatus.DECLINED:  # nobody is to move there
         return Part("refusal", words), echo
     return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat), echo
+
+
+def _echo(context: CommandContext, line: Line, refusal: Refusal, sender: Sender) -> str:
+    """Return the line as it may be repeated."""
+    if not context.current.echo_hidden:
+        return line.echo
+    if refusal.code == "no-such-player":
+        return _with_blanks(context, line, sender.is_player)
+    # A refusal for a wrong password must not show whether a userid exists.
+    return _with_blanks(context, line, sender.userid.__eq__)
 
 
 def _unread_about(context: CommandContext, line: Line) -> Focus | None:
@@ -108,8 +112,8 @@ def _unread_about(context: CommandContext, line: Line) -> Focus | None:
 
 def _find_speaker(context: CommandContext) -> None:
     """Let the answer go to the player of the reply address, if it is still valid."""
-    has_speaker = context.current.player is not None or context.current.sitter is not None
-    if not has_speaker and context.reply_address is not None and context.reply_address.player:
+    reply_address = context.reply_address
+    if context.current.speaker is None and reply_address is not None and reply_address.player:
         with suppress(Refused):
             context.speaker(None)
 

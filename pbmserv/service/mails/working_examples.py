@@ -56,10 +56,10 @@ def _has_many_lines(context: CommandContext) -> bool:
 
 def _reply_address_of(context: CommandContext, part: Part) -> ReplyAddress | None:
     """Return the reply address that a letter about a refusal will have."""
-    speaker = context.current.sitter or context.current.player
+    speaker = context.current.speaker
     if speaker is None:
         return kept_address(context, None)
-    player_id, epoch = context.reader_of_answer()[1] or 0, speaker.reply_epoch
+    player_id, epoch = speaker.player_id, speaker.reply_epoch
     has_many = _has_many_lines(context)
     if part.board is not None and part.seat is not None and not has_many:
         board = boards.load(context.connection, part.board)
@@ -80,7 +80,7 @@ def _is_carried_out(
     games = tuple(game.info.key for game in context.services.registry)
     reading = reading_of("", example, games, address.purpose if address is not None else None)
     submission = replace(context.submission, text=example, reading=reading)
-    trial = context.trial(context.actor.through(address), submission)
+    trial = context.trial(replace(context.actor, reply_address=address), submission)
     try:
         for line in reading.lines:
             trial.next_command()

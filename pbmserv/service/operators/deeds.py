@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.errors import OperatorError
-from pbmserv.service.core.actor import OPERATOR
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Notification
@@ -101,7 +101,7 @@ class Operators:
         connection: Connection,
     ) -> Deed:
         now = self._clock.now()
-        context = CommandContext(self.services, connection, OPERATOR, now)
+        context = CommandContext(self.services, connection, NOBODY, now)
         deed = action(context, by)
         entry = Entry(now, by.operator, deed.action, deed.target, by.why, deed.facts)
         audit.add(connection, entry)
@@ -121,7 +121,7 @@ def look(
 ) -> T:
     """Answer a question from the database without changing it."""
     with database.reading.connect() as connection:
-        return question(CommandContext(services, connection, OPERATOR, clock.now()))
+        return question(CommandContext(services, connection, NOBODY, clock.now()))
 
 
 def entries(context: CommandContext, target: str, most: int) -> list[Entry]:

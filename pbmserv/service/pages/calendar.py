@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pbmserv.clock import Clock
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.services import Services
 from pbmserv.service.schedule.deadlines import deadline_of
@@ -57,7 +57,7 @@ class Calendars:
             player = players.by_id(connection, link.player)
             if player is None or not player.active or player.reply_epoch != link.epoch:
                 return None
-            context = CommandContext(self._services, connection, VISITOR, self._clock.now())
+            context = CommandContext(self._services, connection, NOBODY, self._clock.now())
             return _calendar(context, player)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import ENDINGS, Purpose
 from pbmserv.service.accounts import signing_up, subscriptions
 from pbmserv.service.boards import held_letters, invitation_answers
-from pbmserv.service.core.actor import VISITOR, holder_of
+from pbmserv.service.core.actor import NOBODY, Actor, holder_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.job_result import Done, Job
 from pbmserv.service.core.outbox_rows import outbox_rows, queue_letters
@@ -65,7 +65,7 @@ def _confirm(services: Services, form: ConfirmForm, now: datetime, connection: C
     signup = signups.by_id(connection, form.signup)
     if signup is None:
         return Done(page_result=False)
-    actor = replace(VISITOR, source=Source("", signup.address))
+    actor = Actor(source=Source("", signup.address))
     context = CommandContext(services, connection, actor, now)
     try:
         confirmed = signing_up.confirm(context, form.signup)
@@ -86,7 +86,7 @@ def _sign_up(services: Services, form: SignupForm, now: datetime, connection: Co
 
     It counts towards the same limits as signups by mail from the reader's network.
     """
-    actor = replace(VISITOR, source=Source(form.network, ""))
+    actor = Actor(source=Source(form.network, ""))
     context = CommandContext(services, connection, actor, now)
     try:
         answer = signing_up.signup_by_page(context, form.userid, form.address)
@@ -105,7 +105,7 @@ def _mail_link(
     else:
         player = players.account_of(connection, name)
         named_players = [] if player is None else [player]
-    context = CommandContext(services, connection, VISITOR, now)
+    context = CommandContext(services, connection, NOBODY, now)
     links = [
         Notification(player.address, player.id, Part("page-link", {"userid": player.userid}))
         for player in named_players

@@ -23,7 +23,7 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.mail.visits import last_day, read_link, visit_of
 from pbmserv.service.accounts import preferences
 from pbmserv.service.boards.board_page import BoardPage, BoardPages
-from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.services import Services
@@ -182,7 +182,7 @@ class PersonalPages:
             page for page in shown if page.scene.your_turn or player.userid in page.undecided
         ]
         others = [page for page in shown if page not in waiting]
-        context = CommandContext(self._services, connection, VISITOR, now)
+        context = CommandContext(self._services, connection, NOBODY, now)
         return PersonalPage(
             token,
             player.userid,
@@ -248,7 +248,7 @@ class PersonalPages:
             if player_and_link is None:
                 return None
             player, _ = player_and_link
-            context = CommandContext(self._services, connection, VISITOR, self._clock.now())
+            context = CommandContext(self._services, connection, NOBODY, self._clock.now())
             present = preferences.as_words(context, player, set_now=False)
         command = command_of(player.userid, fields, present)
         words = fields.get("words", "") if fields["do"] == "challenge" else ""

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from pbmserv.clock import Clock
-from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.budget import Budget
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.services import Services
@@ -136,7 +136,7 @@ class PublicPages:
         """
         with self._database.reading.connect() as connection:
             context = CommandContext(
-                self._services, connection, VISITOR, self._clock.now(), budget=Budget()
+                self._services, connection, NOBODY, self._clock.now(), budget=Budget()
             )
             try:
                 return read(context)

@@ -12,7 +12,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Notification, Part
@@ -70,7 +70,7 @@ class Announcer:
         kind = "service-notice" if announcement.is_service else "announcement"
         part = Part(kind, {"title": announcement.title, "text": announcement.text})
         letters = queue_letters(
-            CommandContext(self._services, connection, CLOCK, now),
+            CommandContext(self._services, connection, NOBODY, now),
             [
                 Notification(player.address, player.id, part)
                 for player in batch

@@ -16,7 +16,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.job_result import Done
 from pbmserv.service.core.outbox_rows import queue_letters
@@ -208,7 +208,7 @@ class Scheduler(Rounds):
         self, do: Do, number: int, now: datetime, connection: Connection
     ) -> Done | None:
         """Call *do* and queue its letters; return `None` if another process has the row."""
-        context = CommandContext(self._services, connection, CLOCK, now)
+        context = CommandContext(self._services, connection, NOBODY, now)
         notifications = do(context, number)
         if notifications is None:
             return None
