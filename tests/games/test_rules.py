@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from chess_positions import of_fen, perft
 from examples import DEEP
 from rows import rows
 
@@ -50,9 +51,9 @@ def played(game, moves: str, state=None, **options):
 def test_chess_has_as_many_lines_as_others_count(
     fen: str, usual: tuple[int, ...], deep: tuple[int, ...]
 ) -> None:
-    position = chess.of_fen(fen)
+    position = of_fen(fen)
     counts = (*usual, *deep) if DEEP else usual
-    assert tuple(chess.perft(position, n + 1) for n in range(len(counts))) == counts
+    assert tuple(perft(position, n + 1) for n in range(len(counts))) == counts
 
 
 @rows(
@@ -68,7 +69,7 @@ def test_the_first_rows_of_chess960(number: int, counts: tuple[int, ...]) -> Non
         board = row.lower() + chess.START[8:56] + row
         rooks = frozenset(n for n, piece in enumerate(board) if piece in "Rr")
         position = chess.Position(board, rooks=rooks, is_960=True)
-        assert tuple(chess.perft(position, n + 1) for n in range(3)) == counts
+        assert tuple(perft(position, n + 1) for n in range(3)) == counts
 
 
 def test_all_first_rows_of_chess960_differ() -> None:
@@ -108,13 +109,13 @@ def test_the_ends_of_chess(moves: str, why: str) -> None:
     ],
 )
 def test_notations_of_chess(fen: str, text: str, move: str) -> None:
-    assert chess.GAME.read(chess.of_fen(fen), 0, text) == move
+    assert chess.GAME.read(of_fen(fen), 0, text) == move
 
 
 @rows("fen", ["4k3/8/8/8/8/8/4K3/R6R w - - 0 1"])
 def test_a_move_of_two_pieces_is_not_guessed(fen: str) -> None:
     with pytest.raises(No, match="name its first square"):
-        chess.GAME.read(chess.of_fen(fen), 0, "Rd1")
+        chess.GAME.read(of_fen(fen), 0, "Rd1")
 
 
 # -- go
