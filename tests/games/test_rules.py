@@ -13,6 +13,7 @@ from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import CountedRng
 from pbmserv.game import After, No
 from pbmserv.games import backgammon, battleships, chess, go, gomoku, liar
+from pbmserv.games import hex as hex_
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
@@ -91,6 +92,20 @@ def test_the_ends_of_chess(moves: str, why: str) -> None:
     result = chess.GAME.over(played(chess.GAME, moves, chess960=False))
     assert result is not None
     assert result.why == why
+
+
+@rows(
+    ("fen", "quiet", "why"),
+    [
+        (ENDING, 99, ""),
+        (ENDING, 100, "fifty moves without a capture or a pawn's move"),
+        ("4k3/8/8/8/8/8/2b5/B3K3 w - - 0 1", 0, ""),
+        ("4k3/8/8/8/8/8/3b4/B3K3 w - - 0 1", 0, "neither side can mate"),
+    ],
+)
+def test_the_draws_of_chess(fen: str, quiet: int, why: str) -> None:
+    result = chess.GAME.over(replace(of_fen(fen), quiet=quiet))
+    assert (result.why if result else "") == why
 
 
 @rows(
@@ -219,8 +234,33 @@ def test_nobody_doubles_in_the_one_game_after_a_player_comes_within_a_point_of_t
     board = replace(game.start(2, {"match": 3, "cube": True}, chance()), score=(1, 0))
     crawford = game.scored(board, 0, 1, [], chance(1)).state
     after = game.scored(crawford, 1, 1, [], chance(2)).state
-    for score, state, may_double in (((2, 0), crawford, False), ((2, 1), after, True)):
+    last = game.scored(after, 1, 1, [], chance(3)).state
+    for score, state, may_double in (
+        ((2, 0), crawford, False),
+        ((2, 1), after, True),
+        ((2, 2), last, True),
+    ):
         assert (state.score, state.may_double) == (score, may_double)
+
+
+@rows(
+    ("men", "bar", "points"),
+    [({10: 14}, 0, 1), ({10: 15}, 0, 2), ({20: 1, 10: 14}, 0, 3), ({10: 14}, 1, 3)],
+)
+def test_a_game_counts_more_if_the_loser_is_far_behind(
+    men: dict[int, int], bar: int, points: int
+) -> None:
+    theirs = tuple(-men.get(25 - n, 0) for n in range(26))
+    assert backgammon.GAME.worth(backgammon.Board(theirs, bar, (), 0), winner=0) == points
+
+
+# -- hex
+
+
+@rows(("cell", "swaps"), [("A1", False), ("F1", False), ("F6", True), ("C3", True)])
+def test_a_bot_of_hex_takes_over_a_good_first_move(cell: str, swaps: bool) -> None:
+    board = played(hex_.GAME, cell, size=11)
+    assert hex_.GAME.worth_swapping(board) == swaps
 
 
 # -- liar's dice
