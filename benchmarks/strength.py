@@ -33,9 +33,9 @@ from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.bots import kernels, levels
 from pbmserv.games.blackbox.bots.candidates import ALL, SAMPLE, Candidates
 from pbmserv.games.blackbox.bots.hiding import random_layout
-from pbmserv.games.blackbox.bots.levels import LEVELS, MEASURED, STRENGTH
+from pbmserv.games.blackbox.bots.levels import LEVELS, STRENGTH
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.options import CLASSIC, Options
 from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.views import View
@@ -126,8 +126,8 @@ def play(userid: str, hiding: Hiding, number: int) -> Played:
 def play_by(player: Player, hiding: Hiding, number: int) -> Played:
     """Play a game of two by the usual rules against an idle opponent."""
     lot = Rng(b"strength%d" % number, 0)
-    start = new_state(MEASURED, 2)
-    boxes = tuple(replace(box, atoms=hiding(MEASURED, lot)) for box in start.boxes)
+    start = new_state(CLASSIC, 2)
+    boxes = tuple(replace(box, atoms=hiding(CLASSIC, lot)) for box in start.boxes)
     state: State = replace(start, boxes=boxes, turns=2)
     seat, turns = Seat(0), 0
     while state.outcome is None:
@@ -177,7 +177,7 @@ class Table:
 
 def use_table() -> None:
     """Have the levels look up the layouts in a `Table`."""
-    levels.candidates = Table(MEASURED).candidates  # type: ignore[attr-defined]
+    levels.candidates = Table(CLASSIC).candidates  # type: ignore[attr-defined]
 
 
 def figures(games: Sequence[Played]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ is random and nothing depends on time, so the files are the same on every machin
 from __future__ import annotations
 
 import argparse
+import json
 import lzma
 import sys
 from collections.abc import Sequence
@@ -67,7 +68,7 @@ def made(kind: tuple[int, int, int], *, write: bool) -> int:
         else:
             grown = kernels.grow(board, how, kernels.by_rollouts)
         costs = [kernels.paid(*grown, price) for price in (kernels.PROBES, kernels.POINTS)]
-        content = trees.tree_content(kind, goal, planes(*grown[:3]), ranks(kind, costs[0]))
+        content = tree_content(kind, goal, planes(*grown[:3]), ranks(kind, costs[0]))
         name = trees.file_name(*kind, goal)
         packed = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
         print(f"{name}: {costs[0].mean():.4f} probes, {costs[1].mean():.4f} points, at most "
@@ -80,6 +81,25 @@ def made(kind: tuple[int, int, int], *, write: bool) -> int:
             print(f"{name}.xz is another one")
             wrong += 1
     return wrong
+
+
+def tree_content(
+    kind: tuple[int, int, int],
+    goal: Goal,
+    planes: tuple[bytes, bytes, bytes],
+    ranks: Sequence[int],
+) -> bytes:
+    """Return the content of a tree's file, which `trees.read_tree` reads."""
+    width, height, atoms = kind
+    about = {
+        "width": width,
+        "height": height,
+        "atoms": atoms,
+        "goal": goal,
+        "nodes": len(planes[0]),
+        "ranks": list(ranks),
+    }
+    return json.dumps(about).encode() + b"\n" + b"".join(planes)
 
 
 def planes(asked: Any, branches: Any, came: Any) -> tuple[bytes, bytes, bytes]:

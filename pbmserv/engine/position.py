@@ -129,7 +129,7 @@ class Position:
 
     Attributes:
         game: the rules.
-        seed: the secret seed of the board.
+        head: the record of the board without its plies.
         step: the effect of the last ply.
         ply: the last ply, `None` at the start.
         before: the position before it, `None` at the start.
@@ -143,13 +143,12 @@ class Position:
         restored: after an undo or redo, the position that it restored; see `newest`.
         chance: the seed of draws: that of the board, with marked mails mixed in. An undo leaves it.
         marked: the seats whose mails are mixed in.
-        head: the record of the board without its plies.
         draws: whether mails are mixed into the draws before the first move. `False` without such
             draws, and in a race of several players, which begins before all have accepted.
     """
 
     game: AnyGame
-    seed: bytes = field(repr=False)
+    head: GameRecord = field(repr=False)
     step: Step[Any] = field(repr=False)
     ply: Ply | None
     before: Position | None = field(repr=False)
@@ -161,8 +160,12 @@ class Position:
     restored: Position | None = field(default=None, repr=False)
     chance: bytes = field(default=b"", repr=False)
     marked: frozenset[Seat] = frozenset()
-    head: GameRecord | None = field(default=None, repr=False, compare=False)
     draws: bool = field(default=False, compare=False)
+
+    @property
+    def seed(self) -> bytes:
+        """The secret seed of the board."""
+        return self.head.seed
 
     @property
     def state(self) -> Any:
@@ -257,7 +260,7 @@ class Position:
     @property
     def is_duplicate(self) -> bool:
         """Whether it is a board of a duplicate event, whose draws come from the seed alone."""
-        return self.head is not None and DUPLICATE in self.head.options
+        return DUPLICATE in self.head.options
 
     def _chance_of(self, ply: Ply) -> bytes:
         """Return the seed of the draws of a ply."""
@@ -314,7 +317,6 @@ class Position:
             Illegal: a move was made before, the seat has drawn again before, or the seed alone
                 decides.
         """
-        assert self.head is not None
         if self.is_duplicate:
             raise Illegal("undo-nothing", part=ply.text)
         position: Position | None = self
@@ -359,7 +361,7 @@ class Position:
         """
         return Position(
             game=self.game,
-            seed=self.seed,
+            head=self.head,
             step=step,
             ply=ply,
             before=self,
@@ -371,7 +373,6 @@ class Position:
             restored=restored,
             chance=self._chance_of(ply),
             marked=self.marked | {ply.seat} if ply.mark else self.marked,
-            head=self.head,
             draws=self.draws,
         )
 
@@ -519,14 +520,13 @@ def opening(game: AnyGame, record: GameRecord) -> Position:
     step = Step(state, {None: ""})
     return Position(
         game=game,
-        seed=record.seed,
+        head=replace(record, plies=()),
         step=step,
         ply=None,
         before=None,
         outcome=outcome,
         apart=apart,
         chance=record.seed,
-        head=replace(record, plies=()),
         draws=has_drawn and (not apart or record.seats == 1),
     )
 

@@ -291,24 +291,6 @@ def key_of(position: Position) -> str:
     return f"{position.board}{position.white}{rooks}{position.passed}"
 
 
-def perft(position: Position, depth: int) -> int:
-    """Return the number of lines of so many moves."""
-    if depth == 1:
-        return sum(1 for _ in legal(position))
-    return sum(perft(after(position, step), depth - 1) for step in legal(position))
-
-
-def of_fen(fen: str) -> Position:
-    """Return the position of a text in Forsyth-Edwards notation."""
-    board, mover, castling, passed, *_ = fen.split()
-    for digit in "12345678":
-        board = board.replace(digit, "." * int(digit))
-    board = board.replace("/", "")
-    corners = {"K": 63, "Q": 56, "k": 7, "q": 0}
-    rooks = frozenset(corners[right] for right in castling if right in corners)
-    return Position(board, mover == "w", rooks, PLACE.get(passed, -1), first=board)
-
-
 def text_of(position: Position, step: Step) -> str:
     """Return a move as its squares, such as e2e4 or e7e8q."""
     square, to, promoted = step

@@ -69,7 +69,7 @@ class SecretChecks:
         listed = list(self._game.view(before.state, seat).moves)
         twin = next((move for move in listed if move != text), None)
         if twin is None:  # such as "random": other chance is another move
-            before, twin = replace(before, seed=before.seed[::-1] + b"twin"), text
+            before, twin = replace(before, chance=before.chance + b"twin"), text
         instead = before.move(seat, self._game.parse(self._game.view(before.state, seat), twin))
         for you in (*map(Seat, range(seats)), None):
             if you != seat and instead.outcome is None:

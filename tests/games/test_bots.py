@@ -7,6 +7,7 @@ from time import process_time
 from typing import Any
 
 import pytest
+from chess_positions import of_fen
 from examples import DEEP
 from rows import rows
 
@@ -59,7 +60,7 @@ def test_a_search_by_random_games_wins_and_blocks(state: str, move: str) -> None
 def test_chess_sees_a_mate_and_a_queen(fen: str, move: str, monkeypatch: Any) -> None:
     monkeypatch.setattr(Effort, "share", 0.1)
     for level in ("house", "house-best"):
-        assert chess.GAME.bots[level](chess.of_fen(fen), 0, chance(1)) == move
+        assert chess.GAME.bots[level](of_fen(fen), 0, chance(1)) == move
 
 
 @rows(("seat", "handicap", "passes"), [(0, 0, True), (0, 9, False), (1, 0, False), (1, 9, True)])

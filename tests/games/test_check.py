@@ -335,6 +335,18 @@ class Gossiping(Numbers):
         return replace(super().play(state, seat, move, rng), told=[f"{{{seat}}} wrote {move}."])
 
 
+class Drawn(Numbers):
+    """Draws the number, and tells everybody."""
+
+    def moves(self, state, seat):
+        return [] if state[1][seat] else ["any"]
+
+    def play(self, state, seat, move, rng):
+        number = str(1 + rng.below(4))
+        done = super().play(state, seat, number, rng)
+        return replace(done, told=[f"{{{seat}}} drew {number}."])
+
+
 @pytest.mark.parametrize(
     ("game", "method", "sentence"),
     [
@@ -342,6 +354,7 @@ class Gossiping(Numbers):
         (Marked(), "seen", "depends on what it hides"),
         (Thin(), "seen", "can tell which secret move was made"),
         (Gossiping(), "play", "told says something hidden"),
+        (Drawn(), "play", "told says something hidden"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Numbers) else None,
 )

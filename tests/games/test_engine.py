@@ -207,6 +207,10 @@ def test_texts_of_a_board_name_the_players() -> None:
         assert "Stores: anna 2" in shown
         assert "you 1" in shown
         assert "{" not in shown
+    for seat, owner in enumerate(("of yours", "of anna")):
+        assert f"Row 1: A1 X {owner}." in drawn_aloud(
+            game.view(begun(game).state, Seat(seat)), NAMES
+        )
 
 
 @pytest.mark.parametrize("shape", ["squares", "lines", "hexes"])

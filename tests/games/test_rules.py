@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from chess_positions import of_fen, perft
 from examples import DEEP
 from rows import rows
 
@@ -12,6 +13,7 @@ from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import CountedRng
 from pbmserv.game import After, No
 from pbmserv.games import backgammon, battleships, chess, go, gomoku, liar
+from pbmserv.games import hex as hex_
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
@@ -50,9 +52,9 @@ def played(game, moves: str, state=None, **options):
 def test_chess_has_as_many_lines_as_others_count(
     fen: str, usual: tuple[int, ...], deep: tuple[int, ...]
 ) -> None:
-    position = chess.of_fen(fen)
+    position = of_fen(fen)
     counts = (*usual, *deep) if DEEP else usual
-    assert tuple(chess.perft(position, n + 1) for n in range(len(counts))) == counts
+    assert tuple(perft(position, n + 1) for n in range(len(counts))) == counts
 
 
 @rows(
@@ -68,7 +70,7 @@ def test_the_first_rows_of_chess960(number: int, counts: tuple[int, ...]) -> Non
         board = row.lower() + chess.START[8:56] + row
         rooks = frozenset(n for n, piece in enumerate(board) if piece in "Rr")
         position = chess.Position(board, rooks=rooks, is_960=True)
-        assert tuple(chess.perft(position, n + 1) for n in range(3)) == counts
+        assert tuple(perft(position, n + 1) for n in range(3)) == counts
 
 
 def test_all_first_rows_of_chess960_differ() -> None:
@@ -93,6 +95,20 @@ def test_the_ends_of_chess(moves: str, why: str) -> None:
 
 
 @rows(
+    ("fen", "quiet", "why"),
+    [
+        (ENDING, 99, ""),
+        (ENDING, 100, "fifty moves without a capture or a pawn's move"),
+        ("4k3/8/8/8/8/8/2b5/B3K3 w - - 0 1", 0, ""),
+        ("4k3/8/8/8/8/8/3b4/B3K3 w - - 0 1", 0, "neither side can mate"),
+    ],
+)
+def test_the_draws_of_chess(fen: str, quiet: int, why: str) -> None:
+    result = chess.GAME.over(replace(of_fen(fen), quiet=quiet))
+    assert (result.why if result else "") == why
+
+
+@rows(
     ("fen", "text", "move"),
     [
         (START, "Nf3", "g1f3"),
@@ -108,13 +124,13 @@ def test_the_ends_of_chess(moves: str, why: str) -> None:
     ],
 )
 def test_notations_of_chess(fen: str, text: str, move: str) -> None:
-    assert chess.GAME.read(chess.of_fen(fen), 0, text) == move
+    assert chess.GAME.read(of_fen(fen), 0, text) == move
 
 
 @rows("fen", ["4k3/8/8/8/8/8/4K3/R6R w - - 0 1"])
 def test_a_move_of_two_pieces_is_not_guessed(fen: str) -> None:
     with pytest.raises(No, match="name its first square"):
-        chess.GAME.read(chess.of_fen(fen), 0, "Rd1")
+        chess.GAME.read(of_fen(fen), 0, "Rd1")
 
 
 # -- go
@@ -218,8 +234,33 @@ def test_nobody_doubles_in_the_one_game_after_a_player_comes_within_a_point_of_t
     board = replace(game.start(2, {"match": 3, "cube": True}, chance()), score=(1, 0))
     crawford = game.scored(board, 0, 1, [], chance(1)).state
     after = game.scored(crawford, 1, 1, [], chance(2)).state
-    for score, state, may_double in (((2, 0), crawford, False), ((2, 1), after, True)):
+    last = game.scored(after, 1, 1, [], chance(3)).state
+    for score, state, may_double in (
+        ((2, 0), crawford, False),
+        ((2, 1), after, True),
+        ((2, 2), last, True),
+    ):
         assert (state.score, state.may_double) == (score, may_double)
+
+
+@rows(
+    ("men", "bar", "points"),
+    [({10: 14}, 0, 1), ({10: 15}, 0, 2), ({20: 1, 10: 14}, 0, 3), ({10: 14}, 1, 3)],
+)
+def test_a_game_counts_more_if_the_loser_is_far_behind(
+    men: dict[int, int], bar: int, points: int
+) -> None:
+    theirs = tuple(-men.get(25 - n, 0) for n in range(26))
+    assert backgammon.GAME.worth(backgammon.Board(theirs, bar, (), 0), winner=0) == points
+
+
+# -- hex
+
+
+@rows(("cell", "swaps"), [("A1", False), ("F1", False), ("F6", True), ("C3", True)])
+def test_a_bot_of_hex_takes_over_a_good_first_move(cell: str, swaps: bool) -> None:
+    board = played(hex_.GAME, cell, size=11)
+    assert hex_.GAME.worth_swapping(board) == swaps
 
 
 # -- liar's dice

@@ -130,16 +130,25 @@ def test_hostile_mails_are_no_exception_and_hide_no_proof(tmp_path: Path, name: 
         assert "Board 1, Liar's dice: anna - bela: proven" in result.output
 
 
-def test_a_record_with_endless_moves_takes_little_time(tmp_path: Path) -> None:
-    moves = "".join(f"{n}. a (free): +A1\n{n + 1}. a (free): /A1\n" for n in range(3, 3_000, 2))
+@rows(
+    ("moves", "count", "sentence"),
+    [
+        (("+A1", "/A1"), 3_000, "ends before the game does"),
+        (("!A1-Z26", "!A1-Z26"), 6_000, "longer than any that a server allows"),
+    ],
+)
+def test_a_record_with_endless_moves_takes_little_time(
+    tmp_path: Path, moves: tuple[str, str], count: int, sentence: str
+) -> None:
+    lines = "".join(f"{n}. a (free): {moves[n % 2]}\n" for n in range(3, count))
     text = (
         "pbmserv record 1\ngame: blackbox\nrules: 1\nboard: 7\nplayers: a, b\n"
         "options: -size=26x26\nresult: a 1, b 2 (solved)\nseed: 00\n\n"
-        f"1. a: A1,B1,C1,D1\n2. b: A1,B1,C1,D1\n{moves}end\n"
+        f"1. a: A1,B1,C1,D1\n2. b: A1,B1,C1,D1\n{lines}end\n"
     )
     (tmp_path / "long.txt").write_text(text)
     before = process_time()
-    assert "ends before the game does" in words(verify(tmp_path / "long.txt", code=1))
+    assert sentence in words(verify(tmp_path / "long.txt", code=1))
     assert process_time() - before < 10
 
 
@@ -153,6 +162,7 @@ def test_a_forged_letter_is_named_as_unsigned(tmp_path: Path) -> None:
     ]
     letters = [mail for mail in mails if b"Feedback-ID: board" in mail]
     forged = re.sub(rb" record=[0-9a-f]{8}", b" record=00000000", letters[-1])
+    forged = b"DKIM-Signature: v=1; d=elsewhere.example; s=a; b=x\r\n" + forged
     (tmp_path / "mbox").write_bytes(as_mbox([*signed, forged]))
     output = words(verify(tmp_path / "mbox", code=1))
     assert "which is not signed, does not fit" in output

@@ -25,7 +25,7 @@ from pbmserv.engine.ratings import (
     weights,
 )
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.types import Seat
+from pbmserv.engine.types import Move, Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.service.boards.board_ends import everybody_played
 from pbmserv.service.ratings import rebuilding
@@ -114,6 +114,16 @@ def resigned(house: Indoors, number: int, *, opened: bool) -> str:
     letters = house.send(BOB, f"blackbox resign {number} bob {PASSWORD}")
     (won,) = [letter for letter in letters if letter.recipient == ALICE]
     return won.one_line
+
+
+def test_the_opening_lasts_until_the_last_player_has_used_four_turns() -> None:
+    position = opening(GAME, GameRecord("blackbox", 1, 2, (), b"opening"))
+    moves = ["A1,B2,C3,D4", "A1,B2,C3,D4", "A", "A", "B", "B", "C", "C"]
+    for number, text in enumerate(moves):
+        seat = Seat(number % 2)
+        assert position.withdraw(seat).ended_in_opening, f"{number} turns were used"
+        position = position.move(seat, Move(text))
+    assert not position.withdraw(Seat(0)).ended_in_opening
 
 
 def test_resigning_at_the_first_turn_changes_no_rating_and_the_letter_says_so(

@@ -63,6 +63,14 @@ def test_a_written_score_sheet_is_read_back(sheet: Scoresheet, mailed: bool) -> 
     assert read_record(text) == sheet
 
 
+def test_a_blank_where_a_line_is_folded_is_kept() -> None:
+    for length in range(40, 80):
+        ply = Ply(1, Seat(0), f"{'x' * length} {'y' * 40}", free=False)
+        record = GameRecord("blackbox", 1, 1, (), NO_SEED, (ply,))
+        sheet = Scoresheet(record, ("alice",), 12, "2026-03-05", "alice 1 (solved)")
+        assert read_record(write_record(sheet)) == sheet
+
+
 def newest(game: AnyGame, record: GameRecord) -> Position:
     position = opening(game, record)
     for ply in record.plies:

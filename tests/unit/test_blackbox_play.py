@@ -120,6 +120,7 @@ def test_with_clue_else_a_port_is_fired_that_tells_the_layouts_apart(seed: bytes
     port = board.state.options.board.ports.index(str(values["port"]))
     assert board.state.boxes[ALICE].marks[port] == values["mark"]
     assert board.turns() == (5, 4), "the clue costs no turn"
+    assert board.state.boxes[ALICE].fired is None, "a clue is no probe, on which plans depend"
 
 
 def solo(*moves: str, box: str = "w5h5m2M2#tea") -> Practice:

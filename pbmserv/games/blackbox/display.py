@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -60,7 +60,6 @@ class Spots(NamedTuple):
     bottom: tuple[Spot, ...]
 
 
-@lru_cache(maxsize=1_024)  # in most turns only ports change
 def texts_of(
     board: Geometry,
     sealed: frozenset[int],
@@ -88,10 +87,7 @@ def texts_of(
     return tuple([tuple(shown[at : at + width]) for at in range(0, len(shown), width)])
 
 
-@lru_cache(maxsize=256)  # markers and seals are set far more often than ports are marked
-def port_spots(
-    board: Geometry, marks: tuple[str, ...], circled: frozenset[int]
-) -> tuple[Spot, ...]:
+def port_spots(board: Geometry, marks: Sequence[str], circled: Collection[int]) -> list[Spot]:
     """Return the spots of a box's ports.
 
     Args:
@@ -99,49 +95,32 @@ def port_spots(
         marks: the mark of each port; "" for none.
         circled: ports that prove the markers wrong.
     """
-    unused, _ = _blank(board)
-    ends: dict[str, list[str]] = {}
-    used = [port for port, mark in enumerate(marks) if mark]
-    for port in used:
-        ends.setdefault(marks[port], []).append(board.ports[port])
-    ports = list(unused)
-    for port in used:
-        label, mark = board.ports[port], marks[port]
+    spots = []
+    for port, (label, mark) in enumerate(zip(board.ports, marks, strict=True)):
+        if not mark:
+            spots.append(Spot("telling" if port in circled else "unused", label, "", ""))
+            continue
         kind = RESULTS.get(mark, "detour")
-        more = "".join([end for end in ends[mark] if end != label]) if kind == "detour" else ""
-        ports[port] = Spot(f"wrong-{kind}" if port in circled else kind, label, mark, more)
-    for port in circled.difference(used):
-        ports[port] = Spot("telling", board.ports[port], "", "")
-    return tuple(ports)
+        more = _other_end(board, marks, port) if kind == "detour" else ""
+        spots.append(Spot(f"wrong-{kind}" if port in circled else kind, label, mark, more))
+    return spots
 
 
-# A turn changes a row or two of a box, and each letter draws all rows.
-@lru_cache(maxsize=2_048)
+def _other_end(board: Geometry, marks: Sequence[str], port: int) -> str:
+    """Return the label of the other port with the mark of a detour, "" if it is not known."""
+    ends = (end for end, mark in enumerate(marks) if mark == marks[port] and end != port)
+    return next((board.ports[end] for end in ends), "")
+
+
+@lru_cache(maxsize=2_048)  # a turn changes a row or two of a box, and each letter draws all rows
 def spot_row(board: Geometry, y: int, left: Spot, texts: tuple[str, ...], right: Spot) -> SpotRow:
     """Return a row of a box from the ports at its ends and the characters of its cells."""
-    return SpotRow(left, _spots_in(_blank(board)[1][y], texts), right)
-
-
-@lru_cache(maxsize=64)
-def _blank(board: Geometry) -> tuple[tuple[Spot, ...], tuple[tuple[Spot, ...], ...]]:
-    """Return the port spots and the cell spots, row by row, of an untouched box."""
-    width, height = board.width, board.height
-    ports = tuple(Spot("unused", label, "", "") for label in board.ports)
-    names = board.names
-    cells = tuple(
-        tuple(Spot("empty", names[y * width + x], "", "") for x in range(width))
-        for y in range(height)
-    )
-    return ports, cells
-
-
-def _spots_in(empty: tuple[Spot, ...], texts: Sequence[str]) -> tuple[Spot, ...]:
-    return tuple(
-        [
-            spot if text == EMPTY else Spot(KINDS[text], spot.name, text.strip(), "")
-            for spot, text in zip(empty, texts, strict=True)
-        ]
-    )
+    names = board.names[y * board.width : (y + 1) * board.width]
+    cells = [
+        Spot(KINDS.get(text, "empty"), name, text.strip(), "")
+        for name, text in zip(names, texts, strict=True)
+    ]
+    return SpotRow(left, tuple(cells), right)
 
 
 class MarkedSide(NamedTuple):

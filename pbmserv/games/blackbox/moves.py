@@ -120,10 +120,6 @@ def read_elements(board: Geometry, text: str, limit: int = TEXT_LIMIT) -> tuple[
     usual, parts = _usual_elements(board), text[: limit + 1].split(",")
     if len(text) <= limit and usual.keys() >= set(parts):
         return tuple([usual[part] for part in parts])
-    return (_read_cached if len(text) <= _SHORT else _read)(board, text, limit)
-
-
-def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
     if len(text) <= _SHORT and (len(text.split()) > 1 or not text[-1:].isalnum()):
         text = _as_signs(board, text)
     parts = [part.strip() for part in _SEPARATOR.split(text[:limit])]
@@ -131,7 +127,6 @@ def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
         parts.pop()  # the limit may have cut it
     if not any(parts):
         raise NotUnderstood("blackbox.empty")
-    usual = _usual_elements(board)
     for part in parts:
         if part and part not in usual and not _is_shaped(board, part):
             raise NotUnderstood("blackbox.not-a-move", part=part)
@@ -147,11 +142,6 @@ def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
             raise Illegal("blackbox.too-many-cells", part=part)
         elements.append(element)
     return tuple(elements)
-
-
-_read_cached = lru_cache(maxsize=2_048)(_read)
-"""Reads short moves, which are read when they arrive, while they are queued, and when they are
-applied. The cells of seals take long to read."""
 
 
 def _as_signs(board: Geometry, text: str) -> str:

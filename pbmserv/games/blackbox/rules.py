@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from string import ascii_letters
 
 from pbmserv.engine.rng import Rng
@@ -20,7 +19,7 @@ from pbmserv.games.blackbox.contradictions import (
 from pbmserv.games.blackbox.game_ids import descriptive_id
 from pbmserv.games.blackbox.lessons import LESSONS
 from pbmserv.games.blackbox.moves import AIDS, PRIVATE, Element, Kind, move_of
-from pbmserv.games.blackbox.options import SEATS, Options
+from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import (
     HIT,
     HIT_MARK,
@@ -30,21 +29,18 @@ from pbmserv.games.blackbox.rays import (
 )
 from pbmserv.games.blackbox.state import Box, Markers, State, hiding
 
-_NOBODY: frozenset[Seat] = frozenset()
-_ALONE = tuple(frozenset({Seat(seat)}) for seat in range(SEATS))
-
 
 def to_act(state: State) -> frozenset[Seat]:
     """Return the seats that may use a turn now."""
     if state.outcome is not None:
-        return _NOBODY
+        return frozenset()
     if state.options.race:
         return frozenset(
             Seat(seat) for seat, box in enumerate(state.boxes) if not box.result.reason
         )
     if state.turns < len(state.boxes):
         return hiding(state)
-    return _ALONE[state.turns % len(state.boxes)]
+    return frozenset({Seat(state.turns % len(state.boxes))})
 
 
 def turn(state: State, seat: Seat) -> int:
@@ -122,13 +118,7 @@ def play(
     outcome = _outcome(len(boxes), seat, solver.ended) if solver.ended else None
     after = State(state.options, boxes, state.turns + uses_turn, outcome)
     notes = (*solver.notes, *(revealed(after) if after.outcome else ()))
-    return Step(after, _texts(public_text, seat, text), notes, reveals=uses_turn)
-
-
-@lru_cache(maxsize=1_024)  # saves memory: most of the thousands of moves in memory are probes
-def _texts(public_text: str, seat: Seat, own_text: str) -> Mapping[Seat | None, str]:
-    """Return the text of a move for everybody, and for its seat; see `Step.public`."""
-    return {None: public_text, seat: own_text}
+    return Step(after, {None: public_text, seat: text}, notes, reveals=uses_turn)
 
 
 def _race_step(
@@ -245,11 +235,12 @@ class _Solver:
         for kind, cells in aids.use_all(elements, self.options.board):
             readers = None if kind in {"marked", "unmarked"} else frozenset({self.seat})
             self.notes.append(Note(kind, self.seat, readers, {"cells": cells}))
-        # Thousands of boxes are in memory, so share the sets that did not change.
-        markers = box.markers if aids.markers == box.markers else frozenset(aids.markers)
-        sealed = box.sealed if aids.sealed == box.sealed else frozenset(aids.sealed)
-        locked = box.locked if aids.locked == box.locked else frozenset(aids.locked)
-        self.box = replace(box, markers=markers, sealed=sealed, locked=locked)
+        self.box = replace(
+            box,
+            markers=frozenset(aids.markers),
+            sealed=frozenset(aids.sealed),
+            locked=frozenset(aids.locked),
+        )
 
     def fire(self, kind: str, port: int) -> None:
         """Fire a ray, mark its ports, and add a note of this kind.
@@ -272,21 +263,8 @@ class _Solver:
             detours += 1
             marks[ray] = mark
         marks[port] = mark
-        self.box = Box(  # most moves are a ray, and `replace` takes three times as long
-            hider=box.hider,
-            guesses_left=box.guesses_left,
-            marks=tuple(marks),
-            atoms=box.atoms,
-            markers=box.markers,
-            sealed=box.sealed,
-            locked=box.locked,
-            detours=detours,
-            fired=port,
-            order=(*box.order, port),
-            result=box.result,
-            guessed=box.guessed,
-            id=box.id,
-        )
+        order = (*box.order, port)
+        self.box = replace(box, marks=tuple(marks), detours=detours, fired=port, order=order)
         values: dict[str, Value] = {
             "port": ports[port],
             "result": result,

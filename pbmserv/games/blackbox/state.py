@@ -143,12 +143,6 @@ class Change:
     also: tuple[int, ...] = ()
 
 
-_MARKED, _UNMARKED = Change("marked"), Change("unmarked")
-_MARKER_THERE, _MARKER_ABSENT = Change("marker-there"), Change("marker-absent")
-_LOCKED, _UNLOCKED = Change("locked"), Change("unlocked")
-_LOCK_THERE, _LOCK_ABSENT = Change("lock-there"), Change("lock-absent")
-
-
 class Markers:
     """Markers, seals and locks while a move is applied to them, element by element.
 
@@ -208,18 +202,18 @@ class Markers:
 
     def _mark(self, cell: int) -> Change:
         if cell in self.markers:
-            return _MARKER_THERE
+            return Change("marker-there")
         self.markers.add(cell)
         if cell not in self.sealed:
-            return _MARKED
+            return Change("marked")
         self.sealed.remove(cell)
         return Change("marked", (cell,))
 
     def _unmark(self, cell: int) -> Change:
         if cell not in self.markers:
-            return _MARKER_ABSENT
+            return Change("marker-absent")
         self.markers.remove(cell)
-        return _UNMARKED
+        return Change("unmarked")
 
     def _seal(self, area: set[int]) -> Change:
         if area <= self.sealed:
@@ -232,14 +226,14 @@ class Markers:
 
     def _lock(self, area: set[int]) -> Change:
         if area <= self.locked | self.sealed:
-            return _LOCK_THERE
+            return Change("lock-there")
         self.locked |= area & self.markers
         self.sealed |= area - self.markers
-        return _LOCKED
+        return Change("locked")
 
     def _unlock(self, area: set[int]) -> Change:
         if area.isdisjoint(self.locked | self.sealed):
-            return _LOCK_ABSENT
+            return Change("lock-absent")
         self.locked -= area
         self.sealed -= area
-        return _UNLOCKED
+        return Change("unlocked")

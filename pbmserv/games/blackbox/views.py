@@ -126,7 +126,7 @@ class BoxView:
             spot_row(board, y, ports[left + y], row.cells, ports[width + y])
             for y, row in enumerate(self.drawn.rows)
         ]
-        return Spots(ports[:width], tuple(rows), ports[width + board.height : left])
+        return Spots(tuple(ports[:width]), tuple(rows), tuple(ports[width + board.height : left]))
 
     @cached_property
     def results(self) -> tuple[tuple[int, int], ...]:

@@ -45,9 +45,6 @@ BOLDEST = (1, 4, 10)
 HASTY = (4, 12, 30)
 """`CERTAIN` for a forgetful player."""
 
-MEASURED = Options()
-"""The board on which the strength was measured, the only one that is rated; see `options.rated`."""
-
 STRENGTH = "strength.json"
 """The file beside this module with the measurements of `benchmarks.strength`."""
 

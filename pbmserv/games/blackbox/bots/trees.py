@@ -202,25 +202,6 @@ def read_tree(content: bytes) -> Tree:
     )
 
 
-def tree_content(
-    kind: tuple[int, int, int],
-    goal: Goal,
-    planes: tuple[bytes, bytes, bytes],
-    ranks: Sequence[int],
-) -> bytes:
-    """Return the content of a tree's file, which `read_tree` reads."""
-    width, height, atoms = kind
-    about = {
-        "width": width,
-        "height": height,
-        "atoms": atoms,
-        "goal": goal,
-        "nodes": len(planes[0]),
-        "ranks": list(ranks),
-    }
-    return json.dumps(about).encode() + b"\n" + b"".join(planes)
-
-
 def winning_turns(
     branches: Sequence[int], node_of: Sequence[int], limits: Sequence[int]
 ) -> Iterator[int]:
