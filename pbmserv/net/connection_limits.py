@@ -1,9 +1,9 @@
 """Limits on the connections of one listener.
 
 Strangers have a number of places in total and for each network; our own servers have separate
-places. The fewer places are free, the sooner an idle connection is closed. If none is free, a new
-client gets the place of the connection that has been idle the longest, first in the network that
-has the most of them. A crowd of idle clients therefore only displaces itself.
+places. If none is free, a new client gets the place of the connection that has been idle the
+longest, first in the network that has the most of them. A crowd of idle clients therefore only
+displaces itself.
 
 A protocol calls `ConnectionLimits.enter` in its `connection_made` and `leave` in its
 `connection_lost`.
@@ -23,11 +23,6 @@ from pbmserv.monitoring import metrics
 
 LEAST_STAY_S = 10.0
 """Seconds before another client of the same network can take a place."""
-SPAN_S = 600.0
-"""Seconds in which the refusals of one network make at most two log lines: the first refusal, and
-the number of all."""
-MOST_LOGGED = 100
-"""Networks with log lines of their own in a span; all others share one."""
 
 IN_ALL = "too many sessions"
 FROM_NETWORK = "too many sessions from your network"
@@ -38,21 +33,17 @@ log = logging.getLogger("pbmserv.crowd")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The number of places of a listener, and how long a connection may be idle.
+    """The number of places of a listener.
 
     Attributes:
         strangers: places in total.
         from_network: places of these for one /24 (IPv4) or /64 (IPv6).
         own: places of our own servers.
-        idle: seconds without progress while half of the strangers' places are free.
-        idle_full: seconds without progress when none is free; in between it shrinks evenly.
     """
 
     strangers: int
     from_network: int
     own: int
-    idle: float
-    idle_full: float
 
 
 class Stage(IntEnum):
@@ -91,7 +82,6 @@ class ConnectionLimits:
     Args:
         listener: its name in the log.
         own: networks of our own servers.
-        clock: returns seconds.
     """
 
     def __init__(
@@ -99,15 +89,13 @@ class ConnectionLimits:
         listener: str,
         bounds: Bounds,
         own: Collection[Network],
-        clock: Callable[[], float] = monotonic,
     ) -> None:
+        self._listener = listener
         self._bounds = bounds
         self._own_networks = own
-        self._clock = clock
         self._strangers: dict[Place, None] = {}  # in the order of their arrival
         self._own: dict[Place, None] = {}
         self._by_network: Counter[str] = Counter()
-        self._refusals = _Refusals(listener, clock)
 
     def is_ours(self, peer: str) -> bool:
         """Return whether a client is one of our own servers, which hands on mails of others."""
@@ -133,16 +121,17 @@ class ConnectionLimits:
         Returns:
             The place, or the reason why there is none.
         """
-        now = self._clock()
+        now = monotonic()
         network = None if self.is_ours(peer) else block_name(peer) or None
-        self._close_idle(now)
         reason = self._full(network)
         if reason:
             loser = self._loser(network, reason, now)
             if loser is None:
-                self._refusals.add(network, reason)
+                self._note(network, reason)
                 return reason
-            self._close(loser)
+            self.leave(loser)
+            self._note(loser.network, IDLE)
+            loser.end()
         place = Place(network, now, end)
         if network is None:
             self._own[place] = None
@@ -162,22 +151,7 @@ class ConnectionLimits:
 
     def renew(self, place: Place) -> None:
         """Note that the client has made progress."""
-        place.since = self._clock()
-
-    def _idle_limit(self) -> float:
-        """Return the seconds that a stranger may currently spend without progress."""
-        bounds = self._bounds
-        over_half = max(0.0, 2 * len(self._strangers) / bounds.strangers - 1)
-        return bounds.idle - min(over_half, 1.0) * (bounds.idle - bounds.idle_full)
-
-    def _close_idle(self, now: float) -> None:
-        """Close connections that are idle for too long, once half of the places are taken."""
-        if len(self._strangers) * 2 <= self._bounds.strangers:
-            return
-        limit = self._idle_limit()
-        for place in [place for place in self._strangers if now - place.since > limit]:
-            if place.stage is not Stage.SERVED:
-                self._close(place)
+        place.since = monotonic()
 
     def _full(self, network: str | None) -> str:
         """Return why no place is free for a new client; ``""`` if one is."""
@@ -209,47 +183,10 @@ class ConnectionLimits:
             ]
         return min(places, key=lambda place: (place.stage, place.since), default=None)
 
-    def _close(self, place: Place) -> None:
-        self.leave(place)
-        self._refusals.add(place.network, IDLE)
-        place.end()
-
-
-class _Refusals:
-    """Logs the networks that a listener refused, without a line for each connection."""
-
-    def __init__(self, listener: str, clock: Callable[[], float]) -> None:
-        self._listener = listener
-        self._clock = clock
-        self._span_began = clock()
-        self._counts: dict[tuple[str, str], int] = {}
-
-    def add(self, network: str | None, reason: str) -> None:
-        """Count a refusal; log the first one of a span at once, and their number at its end."""
+    def _note(self, network: str | None, reason: str) -> None:
+        """Log and count a connection that got no place, or lost its place."""
         metrics.TURNED_AWAY.labels(self._listener, reason).inc()
-        if self._clock() - self._span_began > SPAN_S:
-            self._end_span()
-        key = (network or "own", reason)
-        if key not in self._counts and len(self._counts) >= MOST_LOGGED:
-            key = ("others", reason)
-        if key not in self._counts:
-            self._log(*key, 1)
-        self._counts[key] = self._counts.get(key, 0) + 1
-
-    def _end_span(self) -> None:
-        for key, count in self._counts.items():
-            if count > 1:
-                self._log(*key, count)
-        self._counts.clear()
-        self._span_began = self._clock()
-
-    def _log(self, network: str, reason: str, count: int) -> None:
-        facts = {
-            "network": network,
-            "because": reason,
-            "listener": self._listener,
-            "count": count,
-        }
+        facts = {"network": network or "own", "because": reason, "listener": self._listener}
         log.info("session refused", extra=facts)
 
 

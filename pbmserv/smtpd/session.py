@@ -21,8 +21,6 @@ from pbmserv.smtpd.refusal_log import note_refusal
 
 SESSION_TIMEOUT_S = 300
 """Seconds for a command, or for a whole mail, to arrive (RFC 5321 section 4.5.3.2.7)."""
-SESSION_TIMEOUT_FULL_S = 10
-"""Seconds without progress after which a session is closed while all places are taken."""
 LONGEST_SESSION_S = 3600
 """Seconds after which a session is closed between two mails."""
 LINGER_S = 10.0

@@ -6,7 +6,6 @@ from pbmserv.config.settings import Settings
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.service.operators.health import Slots
 from pbmserv.smtpd.listener import Listener
-from pbmserv.smtpd.session import SESSION_TIMEOUT_FULL_S, SESSION_TIMEOUT_S
 from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import ConnectionShares
 from pbmserv.stages.door import Door
@@ -52,5 +51,4 @@ def _limits(port: str, settings: Settings, shares: ConnectionShares) -> Connecti
     """Return the limits on the sessions of a mail port."""
     most = shares.sessions
     from_network = min(settings.sessions_network, most)
-    bounds = Bounds(most, from_network, most, SESSION_TIMEOUT_S, SESSION_TIMEOUT_FULL_S)
-    return ConnectionLimits(port, bounds, settings.mail_servers)
+    return ConnectionLimits(port, Bounds(most, from_network, most), settings.mail_servers)

@@ -113,9 +113,10 @@ def test_a_network_has_its_places_and_no_more(
             assert late.greeting.startswith("421 4.3.2 too many sessions from your network, please")
             assert late.answer() == ""
             late.close()
-        (line,) = [record for record in caplog.records if record.name == "pbmserv.crowd"]
-        assert vars(line)["network"] == "127.0.20.0/24"
-        assert vars(line)["listener"] == "smtp"
+        lines = [vars(record) for record in caplog.records if record.name == "pbmserv.crowd"]
+        assert {(line["network"], line["listener"]) for line in lines} == {
+            ("127.0.20.0/24", "smtp")
+        }
         limits[0].ask("QUIT")
         for _ in range(100):  # its place is free as soon as the server has closed it
             with Wire(running.port, hello="", source="127.0.20.3") as again:
@@ -264,7 +265,6 @@ def test_a_connection_that_is_kept_alive_ends_soon(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "KEEP_ALIVE_S", 0.0)
-    monkeypatch.setattr(server, "KEEP_ALIVE_FULL_S", 0.0)
     with a_server(tmp_path) as running:
         client = sits(running.web_port, STRANGER)
         client.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -283,7 +283,7 @@ def test_a_page_that_is_being_made_keeps_its_place() -> None:
             await PlainTextResponse("made")(scope, receive, send)
 
         bound = socket.create_server(("127.0.0.1", 0))
-        few = Bounds(strangers=4, from_network=4, own=1, idle=PATIENCE_S, idle_full=0.0)
+        few = Bounds(strangers=4, from_network=4, own=1)
         site = server.WebServer(slow_page, bound, ConnectionLimits("web", few, own=()))
         _, port = await site.start()
         clients = []

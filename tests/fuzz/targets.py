@@ -154,7 +154,7 @@ async def _session(octets: bytes, size: int, *, lmtp: bool) -> None:
         listener = Listener(
             HOUSE,
             door,
-            limits=ConnectionLimits("smtp", Bounds(1, 1, 1, 300, 10), ()),
+            limits=ConnectionLimits("smtp", Bounds(1, 1, 1), ()),
             lmtp=lmtp,
             certificate=None,
             tls_at_once=False,

@@ -9,7 +9,7 @@ from pbmserv.net.connection_limits import IN_ALL, Bounds, ConnectionLimits, Plac
 
 
 def test_our_own_servers_have_so_many_places_and_no_more() -> None:
-    bounds = Bounds(strangers=10, from_network=3, own=2, idle=300, idle_full=10)
+    bounds = Bounds(strangers=10, from_network=3, own=2)
     limits = ConnectionLimits("smtp", bounds, [ip_network("127.0.0.1")])
     gone: list[str] = []
     for name in ("first", "second", "third"):  # the first one idles longest, and gives way

@@ -20,8 +20,6 @@ MOST_FROM_NETWORK = 32
 """Connections from one network: a browser opens six."""
 KEEP_ALIVE_S = 5
 """Seconds that a connection may be idle between requests."""
-KEEP_ALIVE_FULL_S = 1.0
-"""Seconds after which an idle connection gives its place to a new client, while none is free."""
 
 GRACE_S = 3
 """Seconds that `WebServer.stop` waits for unfinished answers."""
@@ -97,8 +95,7 @@ def bounds(strangers: int, own: int) -> Bounds:
         strangers: connections of strangers.
         own: connections of our own proxies.
     """
-    from_network = min(MOST_FROM_NETWORK, strangers)
-    return Bounds(strangers, from_network, own, KEEP_ALIVE_S, KEEP_ALIVE_FULL_S)
+    return Bounds(strangers, min(MOST_FROM_NETWORK, strangers), own)
 
 
 class _Uvicorn(uvicorn.Server):
