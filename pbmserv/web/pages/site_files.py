@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.service.pages.public_pages import PublicPages
-from pbmserv.web.http.responses import LASTING, SHARED, tagged_response
+from pbmserv.web.http.responses import CSS, SHARED, SVG, file_route, tagged_response
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.printer import Printer
 
@@ -23,8 +23,8 @@ def site_file_routes(printer: Printer, public: PublicPages, allowance: Allowance
     """Return the routes of these files; the work for the sitemap is charged to the allowance."""
     files = _SiteFiles(printer, public)
     return [
-        Route("/style.css", files.style),
-        Route("/icon.svg", files.icon),
+        file_route("/style.css", printer.style, CSS),
+        file_route("/icon.svg", printer.icon, SVG),
         Route("/sitemap.xml", allowance.metered(files.sitemap)),
         Route("/robots.txt", files.robots),
         Route("/.well-known/security.txt", files.security),
@@ -37,12 +37,6 @@ class _SiteFiles:
     def __init__(self, printer: Printer, public: PublicPages) -> None:
         self._printer = printer
         self._public = public
-
-    async def style(self, request: Request) -> Response:
-        return tagged_response(request, self._printer.style, "text/css; charset=utf-8", LASTING)
-
-    async def icon(self, request: Request) -> Response:
-        return tagged_response(request, self._printer.icon, "image/svg+xml", LASTING)
 
     async def sitemap(self, request: Request) -> Response:
         """Answer with the pages that search engines may read."""
