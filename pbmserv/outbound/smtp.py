@@ -225,8 +225,7 @@ def _offer(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> 
 def _commands(connection: smtplib.SMTP, letter: OutgoingLetter) -> dict[str, str]:
     """Return the commands before a letter, by their verbs.
 
-    smtplib's own `mail` and `rcpt` parse the address first, and what they make of an unusual one
-    need not be the same address.
+    smtplib's own `mail` and `rcpt` parse the address first, and may change an unusual one.
     """
     mail = [f"MAIL FROM:<{_path(letter.envelope_sender)}>"]
     if connection.has_extn("size"):

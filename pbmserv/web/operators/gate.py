@@ -1,4 +1,4 @@
-"""Lets operators in who have shown their token.
+"""Lets operators in after they have shown their token.
 
 Each form carries a key of its session, which a page of another site cannot know.
 """
@@ -38,7 +38,7 @@ log = logging.getLogger("pbmserv.web")
 
 
 class OperatorGate:
-    """Lets operators in who show the token.
+    """Lets operators in after they have shown the token.
 
     Args:
         is_secure: operators reach the pages by HTTPS.
