@@ -158,7 +158,7 @@ def relaying(take: Callable[[str, bytes], None]) -> Iterator[int]:
 
 
 class Sink(asyncio.BufferedProtocol):
-    """A relay that accepts every letter. It offers PIPELINING, as Postfix does."""
+    """A relay that accepts every letter."""
 
     def __init__(self, take: Callable[[str, bytes], None]) -> None:
         self._take_letter = take
@@ -196,7 +196,7 @@ class Sink(asyncio.BufferedProtocol):
             self._in_data = True
             return b"354 go on\r\n"
         if verb == b"EHLO":
-            return b"250-sink.example\r\n250 PIPELINING\r\n"
+            return b"250 sink.example\r\n"
         if verb == b"QUIT":
             self._transport.write(b"221 bye\r\n")
             self._transport.close()

@@ -61,8 +61,8 @@ class BoardProof:
         words = [
             f"board={self.board}{seat_part}; turns={self.turns}",
             f"pledge={self.pledge.hex()}",
+            f"record={self.hashes.record.hex()}",
         ]
-        words.append(f"record={self.hashes.record.hex()}")
         if self.hashes.move:
             words.append(f"move={self.hashes.move.hex()}")
         return ";\r\n ".join(words)

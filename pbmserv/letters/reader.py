@@ -50,7 +50,7 @@ class Reader:
     opened: dict[int, Attachment] = field(default_factory=dict)
 
     def next_share(self) -> Share:
-        """Return the room for the next part. The most is what leaves a minimum for all others."""
+        """Return the room for the next part, which leaves a minimum for each later one."""
         self.parts = max(1, self.parts) - 1
         return Share(
             fair=self.room // (self.parts + 1),

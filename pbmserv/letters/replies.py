@@ -45,23 +45,13 @@ class Mailto:
 def _start(address: str, subject: str) -> str:
     local, _, domain = address.rpartition("@")
     # RFC 6068 section 2: "+" and ":" need no encoding here.
-    to = f"{local.translate(_CODED).replace('%2B', '+')}@{domain.translate(_CODED)}"
-    return f"mailto:{to}?subject={subject.translate(_CODED).replace('%3A', ':')}&body="
+    to = f"{quote(local, safe='+')}@{quote(domain, safe='')}"
+    return f"mailto:{to}?subject={quote(subject, safe=':')}&body="
 
 
 @lru_cache(maxsize=256)
 def _body(words: str) -> str:
-    return words.replace("\n", "\r\n").translate(_CODED)
-
-
-class _Coded(dict[int, str]):
-    """A table for `str.translate` that works as `urllib.parse.quote` with ``safe=""``."""
-
-    def __missing__(self, code: int) -> str:
-        return quote(chr(code), safe="")
-
-
-_CODED = _Coded({code: quote(chr(code), safe="") for code in range(128)})
+    return quote(words.replace("\n", "\r\n"), safe="")
 
 
 def answer_to(row: QueuedLetter, player: Player | None) -> ReplyAddress | None:

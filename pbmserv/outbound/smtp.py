@@ -7,7 +7,7 @@ import re
 import smtplib
 import ssl
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pbmserv.errors import (
@@ -206,24 +206,15 @@ class SmtpRelay(Relay):
 
 
 def _offer(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
-    """Send MAIL, RCPT and DATA, together if the peer takes several commands at once (RFC 2920).
+    """Send MAIL, RCPT and DATA, each after the reply to the one before it.
 
     Raises:
         RelayError: one of them was refused, or the connection broke.
     """
-    commands = _commands(connection, letter)
-    if connection.has_extn("pipelining"):
-        _offer_at_once(connection, commands, seconds)
-    else:
-        _offer_in_turn(connection, commands, seconds)
-
-
-def _offer_in_turn(connection: smtplib.SMTP, commands: Mapping[str, str], seconds: float) -> None:
-    """Send each command after the reply to the one before it."""
     verb = "MAIL"
     try:
         _set_timeout(connection, seconds)
-        for verb, command in commands.items():
+        for verb, command in _commands(connection, letter).items():
             code, words = connection.docmd(command)
             if not _is_accepted(verb, code):
                 raise _refusal(verb, code, words)
@@ -231,29 +222,10 @@ def _offer_in_turn(connection: smtplib.SMTP, commands: Mapping[str, str], second
         raise _broken(verb, error) from None
 
 
-def _offer_at_once(connection: smtplib.SMTP, commands: Mapping[str, str], seconds: float) -> None:
-    """Send all commands, then read their replies; the first refusal counts."""
-    verb, refusal = "MAIL", None
-    try:
-        _set_timeout(connection, seconds)
-        connection.send("".join(f"{command}\r\n" for command in commands.values()))
-        for verb in commands:
-            code, words = connection.getreply()
-            if not _is_accepted(verb, code):
-                refusal = refusal or _refusal(verb, code, words)
-        if refusal and code == _GO_AHEAD:  # the peer waits for the letter all the same
-            connection.close()
-    except (OSError, smtplib.SMTPException) as error:
-        raise refusal or _broken(verb, error) from None
-    if refusal:
-        raise refusal
-
-
 def _commands(connection: smtplib.SMTP, letter: OutgoingLetter) -> dict[str, str]:
     """Return the commands before a letter, by their verbs.
 
-    smtplib's own `mail` and `rcpt` parse the address first, and what they make of an unusual one
-    need not be the same address.
+    smtplib's own `mail` and `rcpt` parse the address first, and may change an unusual one.
     """
     mail = [f"MAIL FROM:<{_path(letter.envelope_sender)}>"]
     if connection.has_extn("size"):

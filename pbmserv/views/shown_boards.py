@@ -27,10 +27,6 @@ T = TypeVar("T")
 
 log = logging.getLogger("pbmserv.games")
 
-_logged: set[tuple[int, str]] = set()
-_MOST_LOGGED = 1_000
-"""Boards that cannot be shown, and their faults, that are logged once only."""
-
 _FIRST_TURNS = 3
 """Turns of a player's first board of a game whose letters explain how to play."""
 
@@ -162,7 +158,7 @@ def page_scene(
 def show_or_log(board: int, game: str, show: Callable[[], T]) -> T | None:
     """Return the result of *show*, or ``None`` if the board's game raises an error.
 
-    One broken board must not hide the others. Its error is logged once, however often people look.
+    One broken board must not hide the others; the log has its error.
     Errors of the store and refusals of the service are not the game's, and are raised.
     """
     try:
@@ -174,10 +170,5 @@ def show_or_log(board: int, game: str, show: Callable[[], T]) -> T | None:
     except (Exception, SystemExit) as error:
         if isinstance(error, PlayerError) and not isinstance(error, MoveError | Misread):
             raise
-        fault = board, type(error).__name__
-        if fault not in _logged:
-            if len(_logged) >= _MOST_LOGGED:
-                _logged.clear()
-            _logged.add(fault)
-            log.exception("a board cannot be shown", extra={"board": board, "game": game})
+        log.exception("a board cannot be shown", extra={"board": board, "game": game})
         return None

@@ -17,6 +17,7 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import DoorAway, GameAway, NotDone, StillWorking
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
+from pbmserv.service.operators.health import Health
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.api.application import build_api
 from pbmserv.web.http.responses import SHARED
@@ -38,7 +39,7 @@ from pbmserv.web.pages.players import player_routes
 from pbmserv.web.pages.proof import proof_routes
 from pbmserv.web.pages.public_board import public_board_routes
 from pbmserv.web.pages.site_files import site_file_routes
-from pbmserv.web.probes import Health, health_routes
+from pbmserv.web.probes import health_routes
 from pbmserv.web.rendering.printer import Printer
 from pbmserv.web.rendering.site_facts import SiteFacts
 

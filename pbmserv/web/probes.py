@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable
 
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.applications import Starlette
@@ -13,36 +12,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from pbmserv.service.operators.health import Health, Report
 from pbmserv.web.http.safe_responses import SafeResponses
 
 log = logging.getLogger("pbmserv.web")
 
 _UNCACHED = {"Cache-Control": "no-store"}
-
-
-class Report(Protocol):
-    """The result of a health check."""
-
-    @property
-    def status(self) -> str:
-        """``ok``, ``degraded`` or ``failing``."""
-        ...
-
-    def as_json(self, *, numbers: bool) -> Mapping[str, Any]:
-        """Return the report, with the measured values if *numbers* is set."""
-        ...
-
-
-class Health(Protocol):
-    """Checks the health of the server."""
-
-    async def live(self) -> Report:
-        """Check whether a restart would help."""
-        ...
-
-    async def ready(self) -> Report:
-        """Check whether the server accepts mail and sends letters."""
-        ...
 
 
 def health_routes(health: Health, *, numbers: bool) -> list[Route]:

@@ -48,7 +48,7 @@ from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.key_ring import KeyRing, blank_tokens
 from pbmserv.mail.own_tokens import lines_with_tokens
 from pbmserv.outbound.log_lines import loggable_reply
-from pbmserv.views.filters import definitions, filled, said
+from pbmserv.views.filters import definitions, said, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -427,7 +427,7 @@ SCANNERS: Mapping[str, Scanner] = {
         longest=LONGEST_LINE,
     ),
     "words in letters": Scanner(
-        lambda text: (said(text), filled(text), definitions(text)),
+        lambda text: (said(text), sentence.__wrapped__(text), definitions(text)),
         (),
         ("a  b\n", "  a   b\n", "a-"),
         longest=LONGEST_LINE,

@@ -51,14 +51,13 @@ class Peer:
     logins: list[LoginPassword] = field(default_factory=list)
     connections: list[asyncio.Transport] = field(default_factory=list)
     port: int = 0
-    pipelining: bool = False
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
 
     async def handle_EHLO(
         self, server: SMTP, session: Session, envelope: Envelope, name: str, replies: list[str]
     ) -> list[str]:
         session.host_name = name
-        return [*replies[:-1], "250-PIPELINING", replies[-1]] if self.pipelining else replies
+        return replies
 
     async def handle_MAIL(
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
@@ -131,13 +130,9 @@ class Peer:
 Start = Callable[..., Peer]
 
 
-either_way = pytest.mark.parametrize("start", ["one by one", "pipelining"], indirect=True)
-"""Runs a test with peers of both kinds; other tests have peers that take one command at once."""
-
-
 @pytest.fixture
-def start(request: pytest.FixtureRequest) -> Iterator[Start]:
-    """Starts peers, which take several commands at once or not, and ends them after the test."""
+def start() -> Iterator[Start]:
+    """Starts peers, and ends them after the test."""
     endings: list[Callable[[], None]] = []
 
     def begin(
@@ -145,7 +140,7 @@ def start(request: pytest.FixtureRequest) -> Iterator[Start]:
         path: Path | None = None,
         **options: Any,
     ) -> Peer:
-        peer = Peer(pipelining=getattr(request, "param", "") == "pipelining")
+        peer = Peer()
         tls = options.pop("implicit_tls", None)
         if options.pop("login", False):
             options |= {"authenticator": peer.authenticate}
@@ -212,7 +207,6 @@ def tls() -> tuple[ssl.SSLContext, ssl.SSLContext]:
     return server, client
 
 
-@either_way
 def test_a_letter_arrives_byte_for_byte(start: Start, open_to: Open) -> None:
     peer = start()
     open_to(peer).deliver(LETTER)
@@ -250,7 +244,6 @@ def test_many_letters_share_one_connection(start: Start, open_to: Open) -> None:
     assert len(peer.connections) == 1
 
 
-@either_way
 def test_a_connection_that_died_while_idle_is_replaced_unseen(start: Start, open_to: Open) -> None:
     peer = start()
     relay = open_to(peer)
@@ -261,7 +254,6 @@ def test_a_connection_that_died_while_idle_is_replaced_unseen(start: Start, open
     assert len(peer.connections) == 2
 
 
-@either_way
 def test_a_relay_that_takes_so_many_letters_a_connection_gets_a_new_one(
     start: Start, open_to: Open
 ) -> None:
@@ -311,7 +303,6 @@ REFUSALS = [
 ]
 
 
-@either_way
 def test_refusals_are_told_apart(start: Start, open_to: Open) -> None:
     peer = start()
     relay = open_to(peer)
@@ -335,7 +326,6 @@ class SlowAtTheEnd(SMTP):
         await super().push(status)
 
 
-@either_way
 def test_a_relay_that_scans_for_long_gets_a_letter_once(start: Start, open_to: Open) -> None:
     """RFC 5321 section 4.5.3.2.6: giving up on the dot early sends the letter twice."""
     peer = start(SlowAtTheEnd)
@@ -374,7 +364,6 @@ def test_a_server_that_quotes_our_sender_brings_no_token_into_the_log(
     assert "+***@" in str(caught.value)
 
 
-@either_way
 def test_after_a_refused_letter_the_connection_goes_on(start: Start, open_to: Open) -> None:
     peer = start()
     relay = open_to(peer)
@@ -387,7 +376,6 @@ def test_after_a_refused_letter_the_connection_goes_on(start: Start, open_to: Op
     assert len(peer.connections) == 1
 
 
-@either_way
 @pytest.mark.parametrize("command", ["RCPT", "DATA"])
 def test_a_connection_that_breaks_in_mid_letter_is_not_tried_twice(
     start: Start, open_to: Open, command: str
@@ -418,7 +406,6 @@ def test_a_relay_without_smtputf8_cannot_take_such_an_address(start: Start, open
         open_to(peer).deliver(replace(LETTER, recipient="žofie@player.example"))
 
 
-@either_way
 def test_lmtp_over_a_unix_socket(start: Start, tmp_path: Path) -> None:
     path = tmp_path / "lmtp"
     peer = start(LMTP, path)
@@ -431,7 +418,6 @@ def test_lmtp_over_a_unix_socket(start: Start, tmp_path: Path) -> None:
     assert [mail.content for mail in peer.mails] == [LETTER.raw]
 
 
-@either_way
 def test_starttls_is_taken_up_before_the_password_goes_out(
     start: Start, open_to: Open, tls: tuple[ssl.SSLContext, ssl.SSLContext]
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import os
 import re
@@ -21,6 +20,7 @@ import pytest
 import typer
 from asgi_client import ELSEWHERE
 from failing_handlers import failing_handler
+from limits import parse
 from processes import wait_until
 from running import MovableClock, Running, start
 from seating import seat_pairs
@@ -38,8 +38,7 @@ from pbmserv.store import audit
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.tables.columns import metadata
 from pbmserv.store.tables.mail import LetterState
-from pbmserv.web.operators import attempts
-from pbmserv.web.operators.attempts import MOST_WAITING, Attempts
+from pbmserv.web.operators import gate
 from pbmserv.web.operators.gate import COOKIE
 from pbmserv.web.operators.sessions import LIFETIME
 from pbmserv.web.operators.token import new_token, read_token
@@ -375,9 +374,8 @@ def test_a_page_tells_what_became_of_mails(operator: Operator) -> None:
 
 
 def test_nobody_gets_in_without_the_token(
-    server: Running, token: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    server: Running, token: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(attempts, "PAUSE_S", 0.0)
     stranger = Operator(server)
     for path in ("/", "/players", "/mails/1", "/audit"):
         assert stranger.open(path).place == "/sign-in"
@@ -410,16 +408,19 @@ def test_nobody_gets_in_without_the_token(
     assert stranger.open("/audit").status == 200
 
 
-def test_a_token_that_was_not_checked_is_not_called_wrong(
+def test_guessing_ends_and_a_right_token_is_then_not_called_wrong(
     server: Running, token: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(attempts, "MOST_WAITING", 0)
+    monkeypatch.setattr(gate, "MOST_WRONG", parse("2/hour"))  # of its own, for this test alone
     operator = Operator(server)
     with caplog.at_level("DEBUG", "pbmserv.web"):
+        assert [operator.sign_in("wrong").status for _ in range(2)] == [403, 403]
         assert operator.sign_in(read_token(token)).status == 429
+    assert dict(operator.headers)["retry-after"] == "3600"
     assert not operator.cookie
-    (line,) = [record.message for record in caplog.records if record.name == "pbmserv.web"]
-    assert line == "operator token not checked: too many attempts wait"
+    *wrong, last = [record.message for record in caplog.records if record.name == "pbmserv.web"]
+    assert wrong == ["wrong operator token"] * 2
+    assert last == "operator token not checked: too many were wrong"
 
 
 def test_a_session_ends(operator: Operator, token: Path) -> None:
@@ -517,39 +518,6 @@ def test_looking_changes_nothing(operator: Operator, monkeypatch: pytest.MonkeyP
     for path in {path.partition("?")[0] for path in paths[::4]}:
         assert operator.ask("DELETE", path).status == 405
     assert contents(operator.server) == before
-
-
-def test_guessing_is_slow_and_hanging_up_gains_nothing() -> None:
-    sentences: list[str] = []
-
-    async def guess() -> None:
-        slept, go_on = asyncio.Queue[float](), asyncio.Event()
-
-        async def sleep(seconds: float) -> None:
-            slept.put_nowait(seconds)
-            await go_on.wait()
-
-        slowed = Attempts(sleep)
-
-        def look(name: str, *, right: bool) -> bool:
-            sentences.append(name)
-            return right
-
-        first = asyncio.create_task(slowed.check("a", partial(look, "first", right=False)))
-        assert await slept.get() >= 1
-        others = [
-            asyncio.create_task(slowed.check("a", partial(look, f"{n}", right=True)))
-            for n in range(MOST_WAITING)
-        ]
-        assert await others[-1] is None
-        assert await slowed.check("b", partial(look, "elsewhere", right=True))
-        assert sentences == ["first", "elsewhere"], "a right one waits behind a wrong one"
-        go_on.set()
-        assert await first is False
-        assert await asyncio.gather(*others[:-1]) == [True] * 4
-
-    asyncio.run(guess())
-    assert sentences[2:] == ["0", "1", "2", "3"]
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,8 @@ def _calendar(context: CommandContext, player: Player) -> bytes:
 
 def _event(context: CommandContext, board: BoardRow, player: Player) -> Event | None:
     """Return the event at which a player's time is over; ``None`` if there is none."""
+    from icalendar import Event
+
     at = deadline_of(context, board, player.id)
     if at is None:
         return None
@@ -97,8 +99,6 @@ def _event(context: CommandContext, board: BoardRow, player: Player) -> Event | 
         board.game,
     )
     wait = "your answer is due" if is_asked else "your move is due"
-    from icalendar import Event
-
     event = Event()
     event.add("uid", f"board-{board.id}-{player.id}@{context.services.mail_domain.domain}")
     event.add("dtstamp", context.now)

@@ -57,8 +57,7 @@ class PublicPages:
 
     async def stamp(self, number: int) -> tuple[Any, ...] | None:
         """Return a value that changes with a board's page; ``None`` if there is no such board."""
-        read = partial(self._read, partial(public_boards.stamp, number=number))
-        return read() if self._database.may_read_in_loop else await asyncio.to_thread(read)
+        return await asyncio.to_thread(self._read, partial(public_boards.stamp, number=number))
 
     async def standings(self) -> list[StandingsTable]:
         """Return the best players of each game."""

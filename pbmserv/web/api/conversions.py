@@ -25,7 +25,6 @@ from pbmserv.web.api.shapes import (
     Climb,
     Game,
     Ladder,
-    LadderBoard,
     Outcome,
     Player,
     Rated,
@@ -78,7 +77,7 @@ def ladder_of(page: LadderPage) -> Ladder:
         page.title,
         page.count,
         places=list(page.rungs),
-        boards=[shape_from(LadderBoard, game) for game in page.running],
+        boards=list(page.running),
         movements=[shape_from(Climb, climb) for climb in page.climbs],
         fame=list(page.fame),
     )

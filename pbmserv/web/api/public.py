@@ -21,15 +21,12 @@ from pbmserv.web.api.conversions import (
 from pbmserv.web.api.endpoint import LAST_NUMBER, Endpoint
 from pbmserv.web.api.problems import ApiProblem
 from pbmserv.web.api.requests import number_in_path, number_of
-from pbmserv.web.api.responses import encoded_response, json_response
-from pbmserv.web.api.shapes import Board, Game, Ladder, Listing, Player, Ratings, Today, adapter
+from pbmserv.web.api.responses import json_response
+from pbmserv.web.api.shapes import Board, Game, Ladder, Listing, Player, Ratings, Today
 from pbmserv.web.http.responses import BRIEFLY_UNLISTED, SHARED
 from pbmserv.web.limits.allowance import Allowance
-from pbmserv.web.rendering.page_cache import PageCache
 from pbmserv.web.rendering.printer import Printer
 
-MOST_RENDERED = 200
-"""Boards that are kept as JSON, of some 4 kB each."""
 USUAL_LIMIT, HIGHEST_LIMIT = 30, 50
 """Items of a list if the client does not say how many, and at most."""
 
@@ -55,7 +52,6 @@ class PublicHandlers:
         self._public = public
         self._allowance = allowance
         self._url = printer.url("/api")
-        self._rendered = PageCache(MOST_RENDERED)
         self.endpoints = [
             Endpoint("/games", self.games, Listing[Game]),
             Endpoint("/games/{game}", self.game, Game, (404,)),
@@ -115,22 +111,14 @@ class PublicHandlers:
         number = number_in_path(request, "board")
         turn = number_of(request, "turn", 0, LAST_NUMBER)
 
-        async def render() -> bytes | None:
+        async def make() -> Board | None:
             page = await self._public.board(number, turn)
-            if page is None:
-                return None
-            url = self._printer.url(f"/game/{number}")
-            return adapter(Board).dump_json(board_of(page, url))
+            return None if page is None else board_of(page, self._printer.url(f"/game/{number}"))
 
-        body = None
-        stamp = await self._public.stamp(number)
-        if stamp is not None:  # rendered once for all readers, until somebody moves
-            body = await self._rendered.get(
-                (number, turn), stamp, lambda: self._allowance.spend(request, render)
-            )
-        if body is None:
+        board = await self._allowance.spend(request, make)
+        if board is None:
             raise ApiProblem(404, "no-board", number=request.path_params["board"][:40])
-        return encoded_response(request, body, BRIEFLY_UNLISTED)
+        return json_response(request, board, Board, BRIEFLY_UNLISTED)
 
     async def ratings(self, request: Request) -> Response:
         """The best players of each game."""

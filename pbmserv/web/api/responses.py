@@ -15,10 +15,5 @@ from pbmserv.web.http.responses import tagged_response
 
 def json_response(request: Request, value: Any, shape: Any, headers: Mapping[str, str]) -> Response:
     """Return a value of this shape as JSON, with its ETag."""
-    return encoded_response(request, adapter(shape).dump_json(value), headers)
-
-
-def encoded_response(request: Request, body: bytes, headers: Mapping[str, str]) -> Response:
-    """Return a response with a body that is JSON already, with its ETag."""
     check_accepts(request, JSON)
-    return tagged_response(request, body, JSON, headers)
+    return tagged_response(request, adapter(shape).dump_json(value), JSON, headers)

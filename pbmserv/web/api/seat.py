@@ -6,38 +6,22 @@ can make a browser send neither a token nor JSON, so it can make nobody play.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pbmserv.engine.types import Seat as SeatNumber
 from pbmserv.errors import StillWorking
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
-from pbmserv.views.board import BoardScene
 from pbmserv.web.api.conversions import seat_of
 from pbmserv.web.api.endpoint import Endpoint
 from pbmserv.web.api.problems import problem_response
 from pbmserv.web.api.requests import JSON, bad_token, check_accepts, posted, token_of
-from pbmserv.web.api.responses import encoded_response
-from pbmserv.web.api.shapes import Move, Seat, adapter
+from pbmserv.web.api.responses import json_response
+from pbmserv.web.api.shapes import Move, Seat
 from pbmserv.web.http.responses import PRIVATE, RETRY_AFTER_S
 
-MOST_KEPT = 200
-"""Seats that are kept as JSON, of some 4 kB each."""
-
 _PROBLEMS_OF_A_MOVE = (400, 401, 409, 413, 415, 422)
-
-
-class _SeatJson(NamedTuple):
-    """The JSON of a seat, and the facts that it was made of."""
-
-    scene: BoardScene
-    declined: bool
-    undecided: tuple[str, ...]
-    body: bytes
 
 
 class SeatHandlers:
@@ -49,7 +33,6 @@ class SeatHandlers:
 
     def __init__(self, web_requests: WebRequests) -> None:
         self._web_requests = web_requests
-        self._seats: dict[tuple[int, SeatNumber | None], _SeatJson] = {}
         self.endpoints = [
             Endpoint("/seat", self.seat, Seat, (401,)),
             Endpoint("/seat/moves", self.move, Seat, _PROBLEMS_OF_A_MOVE, takes=Move),
@@ -58,7 +41,7 @@ class SeatHandlers:
     async def seat(self, request: Request) -> Response:
         """The board of a token, as its player sees it."""
         page = await self._web_requests.boards.page_for_program(token_of(request))
-        return self._seat(request, page)
+        return _seat_response(request, page)
 
     async def move(self, request: Request) -> Response:
         """Play a move, as a reply to the letter does; the answer is the seat after it."""
@@ -69,7 +52,7 @@ class SeatHandlers:
         try:
             pressed = await self._web_requests.presses.press(token, press)
         except StillWorking:
-            answer = self._seat(request, await self._web_requests.boards.page(token, Look()))
+            answer = _seat_response(request, await self._web_requests.boards.page(token, Look()))
             if answer.status_code == 200:
                 answer.status_code = 202
                 answer.headers["Retry-After"] = str(RETRY_AFTER_S)
@@ -80,25 +63,15 @@ class SeatHandlers:
             status = 409 if pressed.code == "stale" else 422
             page = pressed.refused
             return problem_response(status, pressed.code, page.trouble, page.example)
-        return self._seat(request, await self._web_requests.boards.page(token, Look()))
+        return _seat_response(request, await self._web_requests.boards.page(token, Look()))
 
-    def _seat(self, request: Request, page: BoardPage | None) -> Response:
-        """Answer with a seat.
 
-        The service returns the same scene until something happens on the board, and so its JSON is
-        kept for programs that poll.
+def _seat_response(request: Request, page: BoardPage | None) -> Response:
+    """Return the response with a seat.
 
-        Raises:
-            ApiProblem: the token opens no page.
-        """
-        if page is None:
-            raise bad_token()
-        key = page.scene.number, page.scene.you
-        kept = self._seats.get(key)
-        facts = page.declined, page.undecided
-        if kept is None or kept.scene is not page.scene or kept[1:3] != facts:
-            body = adapter(Seat).dump_json(seat_of(page))
-            if len(self._seats) >= MOST_KEPT:
-                self._seats.clear()
-            kept = self._seats[key] = _SeatJson(page.scene, *facts, body)
-        return encoded_response(request, kept.body, PRIVATE)
+    Raises:
+        ApiProblem: the token opens no page.
+    """
+    if page is None:
+        raise bad_token()
+    return json_response(request, seat_of(page), Seat, PRIVATE)

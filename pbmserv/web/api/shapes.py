@@ -13,7 +13,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS
-from pbmserv.views.public_facts import Fame, Rung, Seek, Tally
+from pbmserv.views.public_facts import Fame, LadderGame, Rung, Seek, Tally
 
 T = TypeVar("T")
 Names = Sequence[str]
@@ -142,16 +142,6 @@ class Running:
 
 
 @dataclass(frozen=True, slots=True)
-class LadderBoard:
-    """A running game of a ladder."""
-
-    board: int
-    challenger: str
-    defender: str
-    since: str
-
-
-@dataclass(frozen=True, slots=True)
 class Climb:
     """A movement on a ladder.
 
@@ -186,7 +176,7 @@ class Ladder:
     title: str
     players: int
     places: list[Rung]
-    boards: list[LadderBoard]
+    boards: list[LadderGame]
     movements: list[Climb]
     fame: list[Fame]
 

@@ -11,8 +11,13 @@ from typing import TypeVar
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 T = TypeVar("T")
+
+CSS = "text/css; charset=utf-8"
+SCRIPT = "text/javascript; charset=utf-8"
+SVG = "image/svg+xml"
 
 SHARED = {"Cache-Control": "public, max-age=300"}
 """For responses that are the same for everybody for minutes."""
@@ -56,6 +61,15 @@ def tagged_response(
     return Response(octets, 200, headers, media_type)
 
 
+def file_route(path: str, text: str, media_type: str) -> Route:
+    """Return the route of a file that changes with a new version of the server only."""
+
+    async def send_file(request: Request) -> Response:
+        return tagged_response(request, text, media_type, LASTING)
+
+    return Route(path, send_file)
+
+
 def version_of(text: str) -> str:
     """Return a word that changes with a file, for its address in browsers' caches."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -67,10 +81,10 @@ def seconds_until(moment: datetime) -> int:
 
 
 def existing(page: T | None) -> T:
-    """Return what a page shows.
+    """Return the values of a page, which exist.
 
     Raises:
-        HTTPException: there is no such page (404).
+        HTTPException: they are `None`, since there is no such page (404).
     """
     if page is None:
         raise HTTPException(404)

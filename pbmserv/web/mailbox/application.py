@@ -21,7 +21,7 @@ from pbmserv.mail.key_ring import mailbox_secret
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.outbound.relay_url import read_relay_url
 from pbmserv.web.http.local_only import LocalOnly
-from pbmserv.web.http.responses import PRIVATE
+from pbmserv.web.http.responses import CSS, PRIVATE, SCRIPT, SVG, file_route
 from pbmserv.web.http.safe_responses import SAFE_HEADERS, SafeResponses
 from pbmserv.web.limits.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.mailbox.mail_program import MailProgram
@@ -56,13 +56,17 @@ def build_mailbox(
     handlers = MailboxHandlers(program, f"{top}/", templates)
     limits = PostLimits((f"{top}/",), proxies=())
     person = top + "/{address}"
+
+    def text_of(file: str) -> str:
+        return templates.get_template(f"web/{file}").render()
+
     application = Starlette(
         routes=[
             Route(f"{top}/", handlers.people, methods=["GET", "POST"]),
             Route(f"{top}/news", handlers.unread_counts),
-            Route(f"{top}/style.css", handlers.style),
-            Route(f"{top}/mailbox.js", handlers.script),
-            Route(f"{top}/icon.svg", handlers.icon),
+            file_route(f"{top}/style.css", text_of("style.css") + text_of("mailbox.css"), CSS),
+            file_route(f"{top}/mailbox.js", text_of("mailbox.js"), SCRIPT),
+            file_route(f"{top}/icon.svg", text_of("icon.svg"), SVG),
             Route(f"{person}/", handlers.letters),
             Route(f"{person}/write", handlers.write, methods=["GET", "POST"]),
             Route(f"{person}/{{key}}", handlers.letter),

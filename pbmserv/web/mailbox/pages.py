@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from pbmserv.commands.grammar.word_forms import USERID
 from pbmserv.errors import RelayError
 from pbmserv.web.http.request_bodies import read_form
-from pbmserv.web.http.responses import LASTING, PRIVATE, existing, html_response, tagged_response
+from pbmserv.web.http.responses import PRIVATE, existing, html_response
 from pbmserv.web.mailbox.mail_program import (
     LONGEST_BODY,
     Draft,
@@ -55,10 +55,6 @@ class MailboxHandlers:
         self._program = program
         self._top = top
         self._templates = templates
-        style = templates.get_template("web/style.css").render()
-        self._style = style + templates.get_template("web/mailbox.css").render()
-        self._script = templates.get_template("web/mailbox.js").render()
-        self._icon = templates.get_template("web/icon.svg").render()
 
     async def people(self, request: Request) -> Response:
         """Show the people of the mailbox; a POST signs up one or two."""
@@ -141,15 +137,6 @@ class MailboxHandlers:
         people = await asyncio.to_thread(self._program.people)
         counts = {person.address: len(person.unread) for person in people}
         return JSONResponse(counts, 200, PRIVATE)
-
-    async def style(self, request: Request) -> Response:
-        return tagged_response(request, self._style, "text/css", LASTING)
-
-    async def script(self, request: Request) -> Response:
-        return tagged_response(request, self._script, "text/javascript", LASTING)
-
-    async def icon(self, request: Request) -> Response:
-        return tagged_response(request, self._icon, "image/svg+xml", LASTING)
 
     async def refused(self, _request: Request, error: Exception) -> Response:
         """Answer 404 or 405 with the same words, which do not help to guess the secret path."""

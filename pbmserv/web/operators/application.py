@@ -60,8 +60,7 @@ def build_operators(
     both = ["GET", "POST"]
     application = Starlette(
         routes=[
-            Route("/style.css", printer.style),
-            Route("/icon.svg", printer.icon),
+            *printer.file_routes(),
             Route("/sign-in", gate.sign_in, methods=both),
             Route("/sign-out", signed(gate.sign_out), methods=["POST"]),
             Route("/", signed(handlers.queues)),

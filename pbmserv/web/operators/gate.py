@@ -1,4 +1,4 @@
-"""Lets operators in who have shown their token.
+"""Lets operators in after they have shown their token.
 
 Each form carries a key of its session, which a page of another site cannot know.
 """
@@ -8,8 +8,10 @@ from __future__ import annotations
 import hmac
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from math import ceil
 
+from limits import parse
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,7 +20,6 @@ from pbmserv.errors import OperatorError, StillWorking
 from pbmserv.mail.networks import Network
 from pbmserv.web.http.client_network import network_of
 from pbmserv.web.http.request_bodies import read_form
-from pbmserv.web.operators.attempts import MOST_WAITING, PAUSE_S, Attempts
 from pbmserv.web.operators.printer import OperatorPrinter
 from pbmserv.web.operators.requests import Handler, OperatorRequest, printable
 from pbmserv.web.operators.sessions import LIFETIME, Session, Sessions
@@ -29,13 +30,15 @@ LONGEST_DEED = 80_000
 """Octets of the form of an operator who is signed in; an announcement needs the most."""
 LONGEST_NAME = 80
 """Characters of an operator's name."""
+MOST_WRONG = parse("10/minute")
+"""Wrong tokens from one network; after that no token is looked at, be it right or wrong."""
 COOKIE = "pbmserv-operator"
 
 log = logging.getLogger("pbmserv.web")
 
 
 class OperatorGate:
-    """Lets operators in who show the token.
+    """Lets operators in after they have shown the token.
 
     Args:
         is_secure: operators reach the pages by HTTPS.
@@ -55,7 +58,7 @@ class OperatorGate:
         self._is_secure = is_secure
         self._cookie = f"__Secure-{COOKIE}" if is_secure else COOKIE
         self._proxies = proxies
-        self._attempts = Attempts()
+        self._wrong_tokens = MovingWindowRateLimiter(MemoryStorage())
 
     def signed(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         """Return a handler for requests with a session; a POST also needs the session's key."""
@@ -87,15 +90,14 @@ class OperatorGate:
         if not by or len(by) > LONGEST_NAME:
             return self._form(422, "name", by)
         network = network_of(request, self._proxies) or "unknown"
-        token = fields.get("token", "").strip()
-        is_right = await self._attempts.check(network, lambda: self._sessions.is_right(token))
         facts = {"network": network, "page": "operators"}
-        if is_right is None:
-            log.warning("operator token not checked: too many attempts wait", extra=facts)
+        if not self._wrong_tokens.test(MOST_WRONG, network):
+            log.warning("operator token not checked: too many were wrong", extra=facts)
             answer = self._form(429, "later", by)
-            answer.headers["Retry-After"] = str(ceil(MOST_WAITING * PAUSE_S))
+            answer.headers["Retry-After"] = str(MOST_WRONG.get_expiry())
             return answer
-        if not is_right:
+        if not self._sessions.is_right(fields.get("token", "").strip()):
+            self._wrong_tokens.hit(MOST_WRONG, network)
             log.warning("wrong operator token", extra=facts)
             return self._form(403, "token", by)
         log.info("an operator has signed in", extra=facts | {"who": by})

@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from jinja2 import Environment
-from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from pbmserv.errors import ConfigError
 from pbmserv.web.http.responses import (
-    LASTING,
+    CSS,
     PRIVATE,
+    SVG,
+    file_route,
     html_response,
-    tagged_response,
     version_of,
 )
 from pbmserv.web.operators.sessions import Session
@@ -40,11 +41,12 @@ class OperatorPrinter:
         self._shared = {"base": base, "style": f"{base}/style.css?v={version_of(self._style)}"}
         self._icon = templates.get_template("web/icon.svg").render()
 
-    async def style(self, request: Request) -> Response:
-        return tagged_response(request, self._style, "text/css; charset=utf-8", LASTING)
-
-    async def icon(self, request: Request) -> Response:
-        return tagged_response(request, self._icon, "image/svg+xml", LASTING)
+    def file_routes(self) -> list[Route]:
+        """Return the routes of the stylesheet and the icon."""
+        return [
+            file_route("/style.css", self._style, CSS),
+            file_route("/icon.svg", self._icon, SVG),
+        ]
 
     def page(self, name: str, values: Mapping[str, Any], status: int = 200) -> Response:
         """Render ``web/operators-NAME.html.j2``."""
@@ -58,7 +60,7 @@ class OperatorPrinter:
 
         Args:
             reason: a key of the texts in the template.
-            detail: what the text needs beside: a sentence, or a number.
+            detail: a sentence or a number for the text; ``""`` for none.
         """
         return self.page("notice", {"session": session, "why": reason, "detail": detail}, status)
 

@@ -37,7 +37,7 @@ class _DailyBoxPages:
             return self._printer.error_page(404, "missing")
         games = await self._public.dailies()
         return tagged_response(
-            request, self._printer.render_cached("dailies", games=games), headers=BRIEFLY
+            request, self._printer.render("dailies", games=games), headers=BRIEFLY
         )
 
     async def daily(self, request: Request) -> Response:

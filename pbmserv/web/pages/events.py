@@ -34,7 +34,7 @@ class _EventPages:
     async def events(self, request: Request) -> Response:
         """Show the events: those that take entries, those that run, and those that are over."""
         events = await self._public.events()
-        text = self._printer.render_cached("events", events=events)
+        text = self._printer.render("events", events=events)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def event(self, request: Request) -> Response:
@@ -45,7 +45,7 @@ class _EventPages:
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def teams(self, request: Request) -> Response:
-        text = self._printer.render_cached("teams", teams=await self._public.teams())
+        text = self._printer.render("teams", teams=await self._public.teams())
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def team(self, request: Request) -> Response:

@@ -11,6 +11,7 @@ from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.web.http.responses import BRIEFLY, BRIEFLY_UNLISTED, existing, tagged_response
 from pbmserv.web.http.url_parameters import step_of
 from pbmserv.web.limits.allowance import Allowance
+from pbmserv.web.rendering.page_cache import PageCache
 from pbmserv.web.rendering.printer import Printer
 
 
@@ -26,6 +27,7 @@ class _GuestBoxPage:
         self._printer = printer
         self._public = public
         self._allowance = allowance
+        self._rendered = PageCache(1)
 
     async def today(self, request: Request) -> Response:
         """Show the guest box.
@@ -45,9 +47,12 @@ class _GuestBoxPage:
         if not look.is_first:
             return await self._allowance.spend(request, lambda: self._played(request, look))
         page = existing(await self._public.guest(look))
-        return tagged_response(
-            request, self._printer.render_cached("today", page=page), headers=BRIEFLY
-        )
+
+        async def make() -> bytes:
+            return self._printer.render("today", page=page).encode()
+
+        text = await self._rendered.get("today", page.state, make)
+        return tagged_response(request, existing(text), headers=BRIEFLY)
 
     async def _played(self, request: Request, look: GuestLook) -> Response:
         """Show the guest box after a guest's moves."""

@@ -21,7 +21,14 @@ from pbmserv.service.solo.hot_seat import FillingPage, HotSeatPage, HotSeats
 from pbmserv.service.solo.solo_page import SoloLook
 from pbmserv.views.texts import refusal_sentence
 from pbmserv.web.http.request_bodies import read_form
-from pbmserv.web.http.responses import LASTING, PRIVATE, SHARED, html_response, tagged_response
+from pbmserv.web.http.responses import (
+    PRIVATE,
+    SCRIPT,
+    SHARED,
+    file_route,
+    html_response,
+    tagged_response,
+)
 from pbmserv.web.http.safe_responses import SAFE_HEADERS
 from pbmserv.web.http.url_parameters import is_number, step_of
 from pbmserv.web.limits.allowance import Allowance
@@ -41,7 +48,7 @@ def hot_seat_routes(printer: Printer, hot_seats: HotSeats, allowance: Allowance)
     return [
         Route("/hide", pages.begin, methods=["GET", "POST"]),
         Route("/hide/{key}", pages.box, methods=["GET", "POST"]),
-        Route("/leave.js", pages.script),
+        file_route("/leave.js", printer.leave_script, SCRIPT),
     ]
 
 
@@ -114,11 +121,6 @@ class _HotSeatPages:
         if page is None:
             return self._no_box()
         return self._page(replace(page, trouble=trouble), 422) if trouble else self._page(page)
-
-    async def script(self, request: Request) -> Response:
-        """Return the script that empties the page with the atoms."""
-        text = self._printer.leave_script
-        return tagged_response(request, text, "text/javascript; charset=utf-8", LASTING)
 
     def _form(self, trouble: str = "") -> str:
         return self._printer.render("hide", game=self._hot_seats.game, trouble=trouble)

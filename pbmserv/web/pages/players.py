@@ -36,17 +36,17 @@ class _PlayerPages:
 
     async def seeks(self, request: Request) -> Response:
         seeks = await self._public.seeks()
-        text = self._printer.render_cached("seeks", seeks=seeks, titles=self._titles)
+        text = self._printer.render("seeks", seeks=seeks, titles=self._titles)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def standings(self, request: Request) -> Response:
         tables = await self._public.standings()
-        text = self._printer.render_cached("standings", tables=tables)
+        text = self._printer.render("standings", tables=tables)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def ladders(self, request: Request) -> Response:
         """Show the ladders of all games."""
-        text = self._printer.render_cached("ladders", ladders=await self._public.ladders())
+        text = self._printer.render("ladders", ladders=await self._public.ladders())
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def ladder(self, request: Request) -> Response:

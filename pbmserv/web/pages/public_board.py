@@ -14,7 +14,7 @@ from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.views.board_forms import drawing_label
 from pbmserv.views.pictures import Painter
 from pbmserv.views.public_facts import PublicBoardPage
-from pbmserv.web.http.responses import BRIEFLY, LASTING, tagged_response
+from pbmserv.web.http.responses import BRIEFLY, SCRIPT, SVG, file_route, tagged_response
 from pbmserv.web.http.safe_responses import SAFE_HEADERS
 from pbmserv.web.http.url_parameters import is_number
 from pbmserv.web.limits.allowance import Allowance
@@ -25,17 +25,18 @@ MOST_RENDERED = 500
 """Pages and pictures of boards in the cache, of some 20 kB each."""
 
 SCRIPT_POLICY = f"{SAFE_HEADERS['Content-Security-Policy']}; script-src 'self'; connect-src 'self'"
-"""The policy of the page of a board. It has a script, but no words of players and no token."""
+"""The policy of the page of a board. It has a script, without which it works, too, but no words of
+players and no token."""
 
 
 def public_board_routes(printer: Printer, public: PublicPages, allowance: Allowance) -> list[Route]:
-    """Return the routes of these pages; what is not in the cache is charged to the allowance."""
+    """Return the routes of these pages; making one that is not in the cache is charged."""
     pages = _PublicBoardPages(printer, public, allowance)
     return [
         Route("/game/{number:nine_digits}.svg", pages.picture),
         Route("/game/{number:nine_digits}.png", pages.picture),
         Route("/game/{number:nine_digits}", pages.board),
-        Route("/replay.js", pages.script),
+        file_route("/replay.js", printer.replay_script, SCRIPT),
     ]
 
 
@@ -85,7 +86,7 @@ class _PublicBoardPages:
             labels = [drawing_label(page.scene, drawing) for drawing in page.drawings]
             return self._painter.svg_file(page.drawings, ". ".join(labels))
 
-        return await self._rendered_once(request, "image/png" if is_png else "image/svg+xml", make)
+        return await self._rendered_once(request, "image/png" if is_png else SVG, make)
 
     async def _png(self, page: PublicBoardPage) -> bytes:
         titles = [page.scene.names[drawing.seat] for drawing in page.drawings]
@@ -93,12 +94,6 @@ class _PublicBoardPages:
             titles = [page.scene.players]
         headline = self._printer.render("game-title", page=page).strip()
         return await asyncio.to_thread(self._painter.png, page.drawings, titles, headline)
-
-    async def script(self, request: Request) -> Response:
-        """Answer with the script of a board's page, which works without it, too."""
-        return tagged_response(
-            request, self._printer.replay_script, "text/javascript; charset=utf-8", LASTING
-        )
 
     async def _rendered_once(
         self,

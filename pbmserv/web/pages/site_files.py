@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from time import monotonic
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.service.pages.public_pages import PublicPages
-from pbmserv.web.http.responses import LASTING, SHARED, tagged_response
+from pbmserv.web.http.responses import CSS, SHARED, SVG, file_route, tagged_response
 from pbmserv.web.limits.allowance import Allowance
-from pbmserv.web.rendering.page_cache import PageCache
 from pbmserv.web.rendering.printer import Printer
 
 IN_THE_SITEMAP = 500
-SITEMAP_S = 300
-"""Seconds for which the list of pages stays in the cache."""
+"""Finished boards in the sitemap, the newest ones."""
 SECURITY_LASTS = timedelta(days=180)
 """RFC 9116 section 2.5.5 wants less than a year."""
 
 
 def site_file_routes(printer: Printer, public: PublicPages, allowance: Allowance) -> list[Route]:
-    """Return the routes of these files."""
-    files = _SiteFiles(printer, public, allowance)
+    """Return the routes of these files; the work for the sitemap is charged to the allowance."""
+    files = _SiteFiles(printer, public)
     return [
-        Route("/style.css", files.style),
-        Route("/icon.svg", files.icon),
-        Route("/sitemap.xml", files.sitemap),
+        file_route("/style.css", printer.style, CSS),
+        file_route("/icon.svg", printer.icon, SVG),
+        Route("/sitemap.xml", allowance.metered(files.sitemap)),
         Route("/robots.txt", files.robots),
         Route("/.well-known/security.txt", files.security),
     ]
@@ -37,34 +34,16 @@ def site_file_routes(printer: Printer, public: PublicPages, allowance: Allowance
 class _SiteFiles:
     """The handlers of these files."""
 
-    def __init__(self, printer: Printer, public: PublicPages, allowance: Allowance) -> None:
+    def __init__(self, printer: Printer, public: PublicPages) -> None:
         self._printer = printer
         self._public = public
-        self._allowance = allowance
-        self._rendered = PageCache(1)
-
-    async def style(self, request: Request) -> Response:
-        return tagged_response(request, self._printer.style, "text/css; charset=utf-8", LASTING)
-
-    async def icon(self, request: Request) -> Response:
-        return tagged_response(request, self._printer.icon, "image/svg+xml", LASTING)
 
     async def sitemap(self, request: Request) -> Response:
         """Answer with the pages that search engines may read."""
-
-        async def make() -> bytes:
-            games = await self._public.finished_boards("", IN_THE_SITEMAP) or []
-            dailies = await self._public.dailies()
-            return self._printer.render_plain(
-                "sitemap.xml", finished=games, dailies=dailies
-            ).encode()
-
-        sitemap = await self._rendered.get(
-            "sitemap",
-            int(monotonic() // SITEMAP_S),
-            lambda: self._allowance.spend(request, make),
-        )
-        return tagged_response(request, sitemap or b"", "application/xml", SHARED)
+        games = await self._public.finished_boards("", IN_THE_SITEMAP)
+        dailies = await self._public.dailies()
+        sitemap = self._printer.render_plain("sitemap.xml", finished=games or (), dailies=dailies)
+        return tagged_response(request, sitemap, "application/xml", SHARED)
 
     async def robots(self, request: Request) -> Response:
         return tagged_response(

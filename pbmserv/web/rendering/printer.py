@@ -35,7 +35,6 @@ class Printer:
         self.facts = facts
         self.base = facts.base
         self.templates = templates
-        self._latest: dict[str, tuple[Mapping[str, Any], bytes]] = {}
         self.style = templates.get_template("web/style.css").render()
         self.icon = templates.get_template("web/icon.svg").render()
         self.replay_script = templates.get_template("web/replay.js").render()
@@ -68,13 +67,6 @@ class Printer:
         """Render one board of several; ``None`` if its game raises an error."""
         page = show_or_log(scene.number, scene.key, partial(self.render, name, **values))
         return None if page is None else Markup(page)  # noqa: S704 - of a template that escapes
-
-    def render_cached(self, name: str, **values: Any) -> bytes:
-        """Return a page as octets; render it only if its values have changed."""
-        latest = self._latest.get(name)
-        if latest is None or latest[0] != values:
-            latest = self._latest[name] = values, self.render(name, **values).encode()
-        return latest[1]
 
     def render_plain(self, name: str, **values: Any) -> str:
         """Render ``web/NAME.j2``, which is not HTML and escapes its values itself."""
