@@ -8,7 +8,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import combinations
@@ -25,7 +25,6 @@ from sqlalchemy import Connection, Row, select
 
 from pbmserv.service.events import letters, paired_games
 from pbmserv.service.events import shared_boxes as boxes_of_events
-from pbmserv.service.events.kinds.swiss import Swiss
 from pbmserv.store.events import event_entries, event_games, events
 from pbmserv.store.shared_boxes import event_boxes, shared_boxes
 from pbmserv.store.tables.boards import boards
@@ -226,38 +225,6 @@ def test_the_winner_of_a_killed_cup_enters_the_final_once(
     assert finalists == [winner]
 
 
-def test_the_end_of_a_swiss_goes_on_where_it_was_killed(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Let a Swiss of three players be killed while it settles its last round and tells of it."""
-    monkeypatch.setattr(Swiss, "rules", replace(Swiss.rules, least=3))
-    monkeypatch.setattr(Swiss, "rounds", 2)
-    with indoors(tmp_path, database_url) as server:
-        players = Field(server, NAMES[:3])
-        players.all_say(f"swiss join {GAME}")
-        players.pass_until(1, EventStatus.RUNNING)
-        players.give_up(1)
-        players.live(1)  # the second round begins
-        now = _end_now(players, ended=1)
-    settling_a_game, sending_results = Death(event_games, "settle", 0), Death(letters, "news", 1)
-    with _killed_and_resumed(
-        tmp_path,
-        database_url,
-        now,
-        *(settling_a_game, sending_results),
-        status=EventStatus.FINISHED,
-    ) as connection:
-        games = event_games.of_event(connection, 1)
-        places = {entry.player_id: entry.place for entry in event_entries.of_event(connection, 1)}
-        letters_sent = _news_since(connection, now)
-    assert Counter((game.round, game.reason) for game in games) == {
-        (number, reason): 1 for number in (1, 2) for reason in ("resigned", "bye")
-    }
-    assert sorted(map(int, filter(None, places.values()))) == [1, 2, 3]
-    assert [(player_id, words["place"]) for player_id, words in letters_sent] == [*places.items()]
-    assert [words["place"] for _, words in letters_sent if words["champion"]] == [1]
-
-
 def test_a_season_is_drawn_after_the_places_of_the_one_before(tmp_path: Path) -> None:
     """Let a server be down from the last day of a season to the start of the next one."""
     with indoors(tmp_path) as server:
@@ -280,26 +247,6 @@ def _enter_two_teams(server: Indoors) -> Field:
         gather(players, name, members)
         players.says(members[0], f"team enter {GAME}")
     return players
-
-
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_a_match_of_teams_goes_on_where_it_was_killed(database_url: str, tmp_path: Path) -> None:
-    with indoors(tmp_path, database_url) as server:
-        players = _enter_two_teams(server)
-        server.server.door_stage.run_once()  # no mail waits
-        starts_at = players.event(1)["starts"]
-        now = datetime.fromisoformat(f"{starts_at}T00:00:00+00:00") + timedelta(minutes=1)
-    before_the_boards = Death(letters, "start_letters", 0)
-    with _killed_and_resumed(tmp_path, database_url, now, before_the_boards) as connection:
-        games = event_games.of_event(connection, 1)
-        event_boards = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
-        readers = connection.execute(
-            select(outbox.c.player_id).where(outbox.c.letter == "event-begins")
-        ).scalars()
-        assert sorted(readers) == list(range(1, 9))
-    pairs = [{game.first_id, game.second_id} for game in games]
-    assert pairs == [{1, 5}, {2, 6}, {3, 7}, {4, 8}]
-    assert len(event_boards) == 4
 
 
 def test_the_end_of_a_match_of_teams_goes_on_where_it_was_killed(

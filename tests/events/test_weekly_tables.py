@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from indoors import address_of, indoors
 from seasons import GAME, PAWNS, ROOKS, Field, gather_two
 
-from pbmserv.service.events.kinds.swiss import Swiss
 from pbmserv.store.tables.events import EventStatus
 
 
@@ -25,31 +22,6 @@ def test_the_digest_of_a_monday_has_the_table(season: Field) -> None:
     lines = [line.split() for line in tables[0].text.split("\n")]
     assert ["5", "eve", "0", "0", "0", "4", "0"] in lines
     assert "event letters 1 off" in tables[0].one_line
-
-
-def test_a_swiss_shows_its_top_and_the_neighbours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Swiss, "rules", replace(Swiss.rules, least=16))
-    names = tuple(f"p{number:02}" for number in range(16))
-    with indoors(tmp_path) as server:
-        players = Field(server, names)
-        players.all_say(f"swiss join {GAME}")
-        readers = ("p03", "p09", "p15")
-        players.all_say("prefs digest=daily@07:30", readers)
-        players.until(1, EventStatus.RUNNING)
-        players.give_up(1, losers=["p01", "p02"])
-        letters = [letter for _ in range(8) for letter in players.live(1)]
-        digests = [letter for letter in letters if letter.kind == "tray"]
-        tables = [letter for letter in digests if ": the table" in letter.text]
-        assert tables, "those whose board waits get a digest"
-        assert {table.recipient for table in tables} <= set(map(address_of, readers))
-        for letter in tables:
-            rows = [row for line in letter.text.split("\n") if len(row := line.split()) == 7]
-            shown = [int(row[0]) for row in rows if row[0].isdecimal()]
-            assert shown[:5] == [1, 2, 3, 4, 5]
-            assert len(shown) <= 12
-            assert letter.recipient in {address_of(row[1]) for row in rows}
 
 
 def test_a_match_of_teams_has_a_table_of_teams(tmp_path: Path) -> None:

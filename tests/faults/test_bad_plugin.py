@@ -349,6 +349,7 @@ def test_a_board_that_cannot_be_shown(
     assert all(record.exc_info for record in logged)
 
 
+@pytest.mark.sqlite_alone
 @pytest.mark.parametrize("rule", [breaks_down, leaves])
 def test_a_letter_that_can_never_be_made(
     database_url: str,

@@ -316,6 +316,7 @@ def test_several_mails_are_carried_out_again_and_their_faults_are_named(
     assert states(operator) == ["done", "done"]
 
 
+@pytest.mark.sqlite_alone
 def test_a_kept_mail_can_be_dropped(operator: Running, capsys: pytest.CaptureFixture[str]) -> None:
     raw = mail("spam@elsewhere.example", "buy", "now", Message_ID="<1@elsewhere.example>")
     with Wire(operator.port) as wire:

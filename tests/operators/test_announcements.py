@@ -78,7 +78,6 @@ def test_a_click_ends_announcements(house: Indoors) -> None:
     assert ALICE not in [letter.recipient for letter in sent(house)]
 
 
-@pytest.mark.both_databases
 def test_letters_go_out_in_small_batches_and_survive_a_crash(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:

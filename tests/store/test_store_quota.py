@@ -45,6 +45,7 @@ def large(server: Indoors, subject: str, sender: str, to: str = "", size: int = 
     return without_number(reply)
 
 
+@pytest.mark.sqlite_alone
 def test_no_text_of_a_strangers_mail_is_kept(database_url: str, tmp_path: Path) -> None:
     with indoors(tmp_path, database=database_url) as server:
         server.sign_up("alice", "bob")
