@@ -81,7 +81,7 @@ def _make_free_part(context: CommandContext, mover: Mover, move: Move, words: Sa
 
 
 def not_your_turn(mover: Mover, move: str) -> Refused:
-    """Return the refusal of a move for which the player has to wait; it offers to queue the move."""
+    """Return the refusal of a move for which the player has to wait; it offers a queued move."""
     return Refused(
         "not-your-turn",
         part=move,
