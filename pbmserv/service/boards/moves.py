@@ -57,6 +57,7 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         return _pass_on_thanks(context, board, sitter, command)
     mover = mover_at(context, board, sitter)
     lines, number = _without_turn_number(command.lines)
+    lines = (_without_game(mover, lines[0]), *lines[1:])
     refuse_late_move(context, mover, number, lines)
     written = without_goodbye("\n".join((lines[0], command.after[0])))
     is_asked = sitter.accepted_at is None
@@ -197,9 +198,7 @@ def read_move(mover: Mover, text: str) -> Move:
         if move is not None:
             return move
         if error.refusal.code.endswith(".not-your-turn"):
-            first, _, others = text.partition(" ")
-            is_named = first.lower() == game.info.key
-            raise not_your_turn(mover, others if is_named else text) from error
+            raise not_your_turn(mover, text) from error
         raise
 
 
@@ -225,6 +224,12 @@ def _without_turn_number(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int |
     if match is None:
         return lines, None
     return (lines[0][: match.start()].rstrip(), *lines[1:]), int(match[1])
+
+
+def _without_game(mover: Mover, line: str) -> str:
+    """Return a line without the name of the board's game in front, as in "chess e4"."""
+    first, _, rest = line.partition(" ")
+    return rest.strip() if rest.strip() and first.lower() == mover.board.game else line
 
 
 def refuse_late_move(
