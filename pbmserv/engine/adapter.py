@@ -209,7 +209,8 @@ class AdaptedGame:
         if not is_like:
             raise self._refused(NotUnderstood, "not-a-move", view, text)
         if not view.may_act:
-            raise self._refused(Illegal, "not-now", view, text)
+            waits = not view.is_over and view.seat not in {None, *view.table.out}
+            raise self._refused(Illegal, "not-your-turn" if waits else "not-now", view, text)
         if self._reads_itself:
             try:
                 return Move(self._own_reading(view, text))

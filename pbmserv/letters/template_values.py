@@ -93,8 +93,10 @@ class TemplateValues:
             "beginner": shown is not None and shown.is_beginner,
             "scene": scene,
             "others": [name for name in shown.board.names if name != userid] if shown else [],
-            # the other players, without bots, which read no words
-            "people": [s.userid for s in sitters if s.userid != userid and s.state != _BOT],
+            # the other players who read words: no bots, and nobody who has left
+            "people": [
+                s.userid for s in sitters if s.userid != userid and s.state == PlayerState.ACTIVE
+            ],
             "here": [s.userid for s in sitters if s.state in _PRESENT],
             "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
             "note": _own_note(shown),

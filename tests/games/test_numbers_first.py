@@ -50,12 +50,19 @@ def test_a_plan_begins_with_a_number(liars: tuple[Indoors, Posted], text: str, p
 
 @pytest.mark.parametrize(
     "text",
-    ["move 3 twos", "liar move 3 twos", "liar 3 twos", "submit 3 twos", "preview 3 twos"],
+    ["move 3 twos", "liar move 3 twos", "liar 3 twos", "submit 3 twos"],
 )
 def test_a_move_begins_with_a_number(liars: tuple[Indoors, Posted], text: str) -> None:
     house, board = liars
     (answer,) = house.reply(board, text)
-    assert '3 twos" cannot be played now.' in answer.text, "it is anna's turn"
+    assert "It is anna's turn. You can queue this move" in answer.one_line
+    assert "queue 3 twos" in answer.text
+
+
+def test_a_previewed_move_begins_with_a_number(liars: tuple[Indoors, Posted]) -> None:
+    house, board = liars
+    (answer,) = house.reply(board, "preview 3 twos")
+    assert '3 twos" cannot be played now: it is not your turn.' in answer.one_line
 
 
 def test_a_note_begins_with_a_number(liars: tuple[Indoors, Posted]) -> None:

@@ -88,7 +88,7 @@ def _read_userid(cursor: Cursor) -> None:
         raise cursor.refusal("missing-userid")
     if text in VERBS.get(last, ()) and not cursor.sender.is_player(text):
         cursor.keep(last, f"{text} ...")
-        raise cursor.refusal("missing-userid")
+        raise cursor.refusal("userid-first")
     if not USERID.fullmatch(text) or text.startswith("-"):
         value = text.partition("=")[2]
         if setting_name(text) and (value in _VALUES or quotable(value)):
@@ -567,7 +567,9 @@ def _read_games(cursor: Cursor) -> None:
             rest = range(cursor.index, len(cursor.words))
             cursor.hidden = [place for place in rest if not quotable(cursor.words[place].text)]
             part, place = quotable(name), cursor.index + 1
-            raise unknown_game(part, name, cursor.games, example="list", place=place)
+            raise unknown_game(
+                part, name, cursor.games, example="list", place=place, command=cursor.row.name
+            )
         cursor.arguments.subjects = (*cursor.arguments.subjects, name)
 
 

@@ -73,7 +73,13 @@ def _sample(parameter: Parameter, sender: Sender) -> str:
 
 
 def unknown_game(
-    part: str, name: str, games: Collection[str], *, example: str, place: int = 1
+    part: str,
+    name: str,
+    games: Collection[str],
+    *,
+    example: str,
+    place: int = 1,
+    command: str = "",
 ) -> Misread:
     """Return the refusal for a game that this server does not have.
 
@@ -83,6 +89,7 @@ def unknown_game(
         games: keys of the games of this server.
         example: a correct line.
         place: the number of the word, counted from 1.
+        command: the name of the command in front of the word.
     """
     available = sorted(games)
     return Misread(
@@ -92,4 +99,5 @@ def unknown_game(
         suggestion=nearest_name(name, available) or "",
         games=", ".join(available),
         place=place,
+        command=command,
     )

@@ -182,8 +182,7 @@ def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
     """Return whether a line is a command in full, as in a subject, with userid and password."""
     head = find_command(words, games)
     if head is None or head.row is None:
-        # "liar 3 twos" is a move, as "3 twos" is.
-        return words[0].plain in games and not is_number(words[min(1, len(words) - 1)].plain)
+        return words[0].plain in games and not _names_game_of_move(words)
     reply = reply_head(words, games)
     if reply.row is None and not head.row.in_reply:
         return True
@@ -191,6 +190,12 @@ def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
     if head.row.secrets and head.row.parameters[-1].rest and not _may_have_password(rest):
         return False  # "queue 3 twos" is about the board of the letter
     return has_credentials(head.row, rest, named=bool(head.front))
+
+
+def _names_game_of_move(words: Sequence[Word]) -> bool:
+    """Return whether a move follows the name of a game, as in "liar 3 twos" or "chess e4"."""
+    rest = [word.plain for word in words[1:]]
+    return bool(rest) and (is_number(rest[0]) or MOVES.fullmatch(" ".join(rest)) is not None)
 
 
 def _may_have_password(rest: Sequence[Word]) -> bool:

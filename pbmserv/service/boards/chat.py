@@ -20,11 +20,14 @@ def chat(context: CommandContext, command: Chat) -> Answer:
 
 
 def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
-    """Pass *words* on to everybody else at the board."""
+    """Pass *words* on to the others at the board who get letters."""
     bot_turns.refuse_chat_without_listeners(board, sitter)
     if not words:
         raise Refused("no-words", part="chat")
-    others = board.people_beside(sitter.player_id)
+    others = board.readers_beside(sitter.player_id)
+    if not others:
+        names = [other.userid for other in board.people_beside(sitter.player_id)]
+        raise Refused("nobody-reads", part=" and ".join(names), example="show")
     letter_words = {"by": sitter.userid, "said": words}
     sent = {
         "to": [s.userid for s in others],
@@ -44,7 +47,7 @@ def is_heard_praise(context: CommandContext, words: str) -> bool:
     """Return whether words at the answered letter's board are kind, and a person reads them."""
     board, sitter = context.seat_at(None, None, None)
     is_heard = (
-        bool(board.people_beside(sitter.player_id))
+        bool(board.readers_beside(sitter.player_id))
         and not board.terms.alone
         and not context.position(board).is_practice
     )

@@ -15,13 +15,13 @@ from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.engine.protocol import only_meaning
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Move
-from pbmserv.errors import MoveError, NotUnderstood, Refused
+from pbmserv.errors import MoveError, NotUnderstood, PlayerError, Refused
 from pbmserv.service.boards import challenges, far_labels
 from pbmserv.service.boards.chat import is_heard_praise, say
 from pbmserv.service.boards.finished_boards import board_over, refuse_finished
 from pbmserv.service.boards.first_draws import refuse_before_draw
 from pbmserv.service.boards.mover import Mover, mover_at
-from pbmserv.service.boards.plies import play_move
+from pbmserv.service.boards.plies import not_your_turn, play_move
 from pbmserv.service.boards.resigning import resign
 from pbmserv.service.boards.talked_moves import refuse_retracted_move, talked_move
 from pbmserv.service.core.context import CommandContext
@@ -57,6 +57,7 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         return _pass_on_thanks(context, board, sitter, command)
     mover = mover_at(context, board, sitter)
     lines, number = _without_turn_number(command.lines)
+    lines = (_without_game(mover, lines[0]), *lines[1:])
     refuse_late_move(context, mover, number, lines)
     written = without_goodbye("\n".join((lines[0], command.after[0])))
     is_asked = sitter.accepted_at is None
@@ -135,9 +136,29 @@ def _carry_out_sentences(
     if has_password:
         context.current.echo_hidden = True
         raise Refused("no-password-needed") from error
+    answer = consent_in(written) if is_read else None
+    if answer is not None:
+        refuse_unclear_answer(mover, answer.sentence.written, is_yes=answer.is_yes)
     if is_read and is_heard_praise(context, written) and not error.refusal.example:
         return say(mover.board, sitter, pass_on(context, written))
     raise error
+
+
+def refuse_unclear_answer(mover: Mover, answer: str, *, is_yes: bool) -> None:
+    """Refuse a yes or no if an offer waits for "accept" or "reject".
+
+    It may answer a question in the opponent's words, and a draw cannot be taken back.
+
+    Raises:
+        Refused: an offer waits.
+    """
+    try:
+        mover.position.game.parse(mover.view, "accept")
+    except MoveError:
+        return
+    offer = getattr(mover.view, "offer", "")
+    example = "accept" if is_yes else "reject"
+    raise Refused("offer-how", part=answer, offer=offer, example=example)
 
 
 def _answer_challenge(context: CommandContext, consent: Consent) -> Answer:
@@ -167,15 +188,18 @@ def read_move(mover: Mover, text: str) -> Move:
 
     Raises:
         MoveError: the text means no move, or may mean several.
+        Refused: another player is to move.
     """
     game, view = mover.position.game, mover.view
     try:
         return game.parse(view, text)
-    except MoveError:
+    except MoveError as error:
         move = only_meaning(game, view, text)
-        if move is None:
-            raise
-        return move
+        if move is not None:
+            return move
+        if error.refusal.code.endswith(".not-your-turn"):
+            raise not_your_turn(mover, text) from error
+        raise
 
 
 def holds_move(context: CommandContext, command: ReplyMove, number: int | None = None) -> bool:
@@ -202,6 +226,12 @@ def _without_turn_number(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int |
     return (lines[0][: match.start()].rstrip(), *lines[1:]), int(match[1])
 
 
+def _without_game(mover: Mover, line: str) -> str:
+    """Return a line without the name of the board's game in front, as in "chess e4"."""
+    first, _, rest = line.partition(" ")
+    return rest.strip() if rest.strip() and first.lower() == mover.board.game else line
+
+
 def refuse_late_move(
     context: CommandContext, mover: Mover, number: int | None, lines: Sequence[str]
 ) -> None:
@@ -221,7 +251,7 @@ def refuse_late_move(
             move = read_move(mover, line)
         except NotUnderstood:
             continue
-        except MoveError:
+        except PlayerError:
             pass
         if move is not None and move.free:
             return

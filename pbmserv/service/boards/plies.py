@@ -71,20 +71,30 @@ def _make_free_part(context: CommandContext, mover: Mover, move: Move, words: Sa
     """
     board, position = mover.board, mover.position
     game: Any = position.game
-    waiting = ", ".join(board.names[seat] for seat in sorted(game.to_act(position.state)))
     free, rest = None, move.text
     if isinstance(game, Forgiving):
         free, rest = game.meanwhile(mover.view, move)
     if free is None:
-        raise Refused(
-            "not-your-turn",
-            part=rest,
-            waiting=waiting,
-            aids=isinstance(game, Aided),
-            example=f"queue {rest}",
-        )
+        raise not_your_turn(mover, rest)
     answer = log_ply(context, board, mover.sitter, position.move(mover.seat, free), words)
-    return answer.with_words(held={"move": rest, "waiting": waiting})
+    return answer.with_words(held={"move": rest, "waiting": _names_to_act(mover)})
+
+
+def not_your_turn(mover: Mover, move: str) -> Refused:
+    """Return the refusal of a move for which the player has to wait; it offers a queued move."""
+    return Refused(
+        "not-your-turn",
+        part=move,
+        waiting=_names_to_act(mover),
+        aids=isinstance(mover.position.game, Aided),
+        example=f"queue {move}",
+    )
+
+
+def _names_to_act(mover: Mover) -> str:
+    position = mover.position
+    seats = sorted(position.game.to_act(position.state))
+    return ", ".join(mover.board.names[seat] for seat in seats)
 
 
 def _with_time(context: CommandContext, mover: Mover, move: Move) -> Move:

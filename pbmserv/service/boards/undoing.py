@@ -60,5 +60,8 @@ def _drop_news(
     if any(letter.begun for letter in letters) or readers - {
         letter.player_id for letter in letters
     }:
-        raise Refused("undo-seen", part="undo", example="show")
+        view = position.game.view(position.state, sitter.seat)
+        may_ask = getattr(view, "may_take_back", False)
+        example = "takeback" if may_ask else "show"
+        raise Refused("undo-seen", part="undo", may_ask=may_ask, example=example)
     unsent_letters.drop(context.connection, letters)

@@ -56,6 +56,9 @@ def unfold(context: CommandContext, reply: command_types.TrayReply) -> command_t
     if isinstance(command, PlayerError):
         raise command
     context.current.line_words = reading.words if isinstance(command, Chat) else ""
+    if isinstance(command, Chat) and not reading.words:
+        example = f"{reply.board}: chat YOUR WORDS"
+        raise Refused("tray-no-words", part=str(reply.board), example=example)
     if isinstance(command, command_types.ReplyMove):
         turn = mailed[reply.board]
         return MakeMove(None, reply.board, None, command.lines[0], turn)
@@ -87,9 +90,11 @@ def only_board(context: CommandContext, line: Line) -> command_types.Command:
     waiting = [number for number, turn in mailed.items() if turn is not None]
     text = line.meaning.lines[0] if isinstance(line.meaning, command_types.ReplyMove) else line.echo
     named = _NUMBER_ALONE.fullmatch(text)
-    if named:
-        board = int(named[1]) if int(named[1]) in mailed else first_board(context)
-        raise Refused("tray-nothing", part=text, example=f"{board}: show")
+    if named and int(named[1]) in mailed:  # any other number may be a move
+        board = int(named[1])
+        is_move = len(waiting) == 1 and _is_move(context, waiting[0], named[1])
+        also = f"{waiting[0]}: {board}" if is_move else ""
+        raise Refused("tray-nothing", part=text, also=also, example=f"{board}: show")
     if len(waiting) != 1:
         first = first_board(context)
         example = f"{first}: {text}" if _is_move(context, first, text) else f"{first}: show"

@@ -29,9 +29,11 @@ from pbmserv.service.boards import (
     chat,
     followers,
     invitation_answers,
+    moves,
     submitted_moves,
     unconfirmed_answers,
 )
+from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.delivery import digest_replies
@@ -240,6 +242,8 @@ def _confirmed_at_board(
         return Accept(None, None, None, command.below)
     if command.below is not None:
         return command.below
+    if board.status == BoardStatus.ACTIVE:
+        moves.refuse_unclear_answer(mover_at(context, board, sitter), "yes", is_yes=True)
     raise Refused("nothing-to-confirm")
 
 

@@ -153,6 +153,11 @@ class BoardRow:
         """Return the seats of the other players, without bots."""
         return [s for s in self.sitters if s.player_id != player_id and s.seat not in self.bots]
 
+    def readers_beside(self, player_id: int) -> list[Sitter]:
+        """Return the seats of the other players who get letters."""
+        people = self.people_beside(player_id)
+        return [sitter for sitter in people if sitter.state == PlayerState.ACTIVE]
+
     def sitter_of(self, player_id: int) -> Sitter | None:
         """Return the first seat of a player, `None` if the player has none."""
         for sitter in self.sitters:
