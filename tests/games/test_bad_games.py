@@ -220,6 +220,7 @@ def test_the_log_names_the_game_and_its_method(
     house.sign_up(*players)
     own = first_letter(house, "bad", players)
     house.reply_unread(own, way)
+    assert [letter.recipient for letter in letters_of(house)] == [address_of(players[0])]
     lines = [dict(facts_of(line)) for line in caplog.records if "it is kept" in line.message]
     assert [(line["game"], line["method"]) for line in lines] == [("bad", method)]
     assert lines[0]["arrival"]
