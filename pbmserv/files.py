@@ -33,6 +33,9 @@ def why_not(error: OSError) -> str:
 # -- files that exist completely or not at all -------------------------------------------------
 
 
+FILE_ENDS = "", "-journal", "-wal", "-shm"
+"""Ends of the names of a SQLite database's files; SQLite makes all but the first."""
+
 Place = Callable[[Path, Path], None]
 """Moves a finished file (the first path) to its name (the second one)."""
 
@@ -62,7 +65,7 @@ def whole_file(target: Path, place: Place) -> Iterator[Path]:
         place(unfinished, target)
         _sync(target.parent)
     finally:
-        for end in ("", "-journal", "-wal", "-shm"):  # SQLite makes the other ones
+        for end in FILE_ENDS:
             with contextlib.suppress(FileNotFoundError):
                 unfinished.with_name(unfinished.name + end).unlink()
 

@@ -5,16 +5,24 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from pbmserv.cli.output import complain, say
-from pbmserv.errors import OperatorError
+from pbmserv.cli.output import complain, harmless, say
+from pbmserv.errors import OperatorError, ServerFault
 from pbmserv.plurals import counted
+
+if TYPE_CHECKING:
+    from pbmserv.testing.check import Progress
+
+PROGRESS_S = 10.0
+"""Seconds after which a check says how far it has come."""
 
 Rules: TypeAlias = Annotated[
     str, typer.Argument(metavar="GAME", help="A game's key, a file, or MODULE:NAME.")
@@ -47,12 +55,16 @@ def check(
     """
     from pbmserv.testing import check_game
 
-    report = check_game(rules_of(game), seeds)
+    rules = rules_of(game)
+    report = check_game(rules, seeds, progress_printer())
     for finding in report.listed:
         complain(str(finding))
     played = f"{counted(report.games, 'game')}, {counted(report.moves, 'move')}"
     per_move = f"slowest move {1000 * report.slowest:.0f} ms, largest state {report.largest} octets"
     say(f"{report.key}: {played}, {per_move}.")
+    if owner := _other_owner(rules):
+        say(f"Note: the key {report.key} belongs to {owner}, which is installed. A server with")
+        say("both does not start: choose another key, or let your game replace that one.")
     if report.listed:
         raise typer.Exit(1)
     say("Nothing is wrong.")
@@ -73,6 +85,22 @@ def play(
 
     chance = seed.encode() if seed else os.urandom(16)
     play_in_terminal(rules_of(game), tuple(options or ()), bot, chance)
+
+
+def progress_printer() -> Callable[[Progress], None]:
+    """Return a function that prints the progress of a check on stderr, every few seconds."""
+    stderr = sys.stderr  # a check redirects it, because rules must not print
+    last = monotonic()
+
+    def note(progress: Progress) -> None:
+        nonlocal last
+        if monotonic() - last < PROGRESS_S:
+            return
+        last = monotonic()
+        game = f"game {progress.games} of {progress.all_games}{progress.where}"
+        typer.echo(harmless(f"Playing {game}, move {progress.moves} ..."), file=stderr)
+
+    return note
 
 
 def rules_of(name: str) -> Any:
@@ -121,6 +149,30 @@ def _of_file(path: Path) -> Any:
     if not hasattr(module, "GAME"):
         raise OperatorError(f"{path} has no GAME")
     return module.GAME
+
+
+def _other_owner(rules: Any) -> str:
+    """Return the module of an installed game with the key of these rules, if it is another game.
+
+    A game is the same one if it is in the same file, whatever the name of its module.
+    """
+    from pbmserv.engine.registry import Registry
+
+    try:
+        games = Registry.installed()
+    except ServerFault:  # it is the server that must say so
+        return ""
+    if rules.key not in games:
+        return ""
+    installed = games.newest(rules.key)
+    owner = type(getattr(installed, "rules", installed)).__module__
+    return "" if _file_of(owner) == _file_of(type(rules).__module__) else owner
+
+
+def _file_of(module: str) -> Path:
+    return Path(
+        getattr(sys.modules.get(module), "__file__", None) or f"/nowhere/{module}"
+    ).resolve()
 
 
 def _installed(key: str) -> Any:

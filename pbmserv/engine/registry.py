@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -14,6 +16,7 @@ from pbmserv.engine.adapter import adapted
 from pbmserv.engine.declaration import GAME_KEY, KEY_FORM
 from pbmserv.engine.protocol import Game, races
 from pbmserv.engine.record import DUPLICATE
+from pbmserv.engine.table import BrokenRules
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import GameAway, ServerFault
 
@@ -30,6 +33,18 @@ class Titles(dict[str, str]):
 
     def __missing__(self, key: str) -> str:
         return f"{key} (not installed)"
+
+
+@dataclass(frozen=True, slots=True)
+class FaultyMethod:
+    """The method of a game in which an exception began.
+
+    Attributes:
+        game: the key of the game.
+    """
+
+    game: str
+    method: str
 
 
 class Registry:
@@ -139,6 +154,19 @@ class Registry:
         path = Path(file)
         exact = [key for key, (module, _) in places.items() if path == module]
         return tuple(exact or [key for key, (_, root) in places.items() if root in path.parents])
+
+    def faulty_method(self, error: BaseException) -> FaultyMethod | None:
+        """Return the method that raised an exception or returned an impossible value.
+
+        Of several methods of a game, this is the one that the server called. `None`: no game had
+        a part in it.
+        """
+        if isinstance(error, BrokenRules):
+            return FaultyMethod(error.key, error.method)
+        for frame in traceback.extract_tb(error.__traceback__):
+            if games := self.games_of_file(frame.filename):
+                return FaultyMethod(games[0], frame.name)
+        return None
 
 
 def _module_of(game: AnyGame) -> str:

@@ -41,13 +41,14 @@ class BrokenRules(Exception):
     """A game returned a value that is impossible.
 
     Attributes:
+        key: the key of the game.
         method: the method of the game.
         sentence: what is wrong with the value.
     """
 
     def __init__(self, game: Game[Any], method: str, sentence: str) -> None:
         super().__init__(f"{game.key}.{method}: {sentence}")
-        self.method, self.sentence = method, sentence
+        self.key, self.method, self.sentence = game.key, method, sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from functools import partial
 from time import perf_counter
 
 from pbmserv.clock import Clock
-from pbmserv.errors import MailError, ServerFault
+from pbmserv.errors import MailError, StoreAway
 from pbmserv.inbound.auth.senders import Senders
 from pbmserv.inbound.message import person_in_head, read_head, wire_refusal
 from pbmserv.inbound.source import client_of, source_of
@@ -51,8 +51,8 @@ UNREADABLE = {
 }
 
 
-class TryLater(ServerFault):
-    """The database could not take the mail; nothing of it was kept (SMTP: 451)."""
+class TryLater(StoreAway):
+    """The database could not take the mail or form (SMTP: 451, HTTP: 503)."""
 
 
 class Door:

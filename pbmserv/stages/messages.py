@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, get_args
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from pbmserv.errors import OperatorError, PbmError, ServerFault, StoreAway
+from pbmserv.log import reason
 from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.results import Result
 from pbmserv.service.bots.bot_moves import Thought
@@ -270,12 +271,13 @@ def answer_line(request: Request[Any], answer: Any) -> bytes:
 def error_line(error: Exception) -> bytes:
     """Return an error as a line: its kind and a sentence.
 
-    An error of another library is sent by its name alone, because its text may quote values.
+    An error of another library is sent by its name, unless its text may be logged: it may quote
+    values.
     """
     if isinstance(error, OperatorError):
         return _line("operator", _dumped(str, str(error)))
     kind = "away" if isinstance(error, (StoreAway, *UNAVAILABLE)) else "fault"
-    sentence = str(error) if isinstance(error, ServerFault) else type(error).__name__
+    sentence = reason(error) or type(error).__name__
     return _line(kind, _dumped(str, sentence))
 
 

@@ -306,7 +306,7 @@ class Play:
             self._put_back(task)
         elif not task.is_given_up:
             task.is_given_up = True
-            self._submit(task, task.give_up(error))
+            self._submit(task, task.give_up(error, self._tasks.culprit_of(error)))
         else:
             log.critical("a mail cannot be kept; it waits for the next start", exc_info=error)
             self._lanes.end(task)

@@ -20,6 +20,7 @@ from typing import Any
 
 from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.table.command_types import Credentials
+from pbmserv.engine.registry import FaultyMethod
 from pbmserv.errors import GameAway, MailError
 from pbmserv.inbound.auth.senders import Senders
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
@@ -92,8 +93,19 @@ class Task(ABC):
         """
 
     @abstractmethod
-    def give_up(self, error: BaseException) -> Job:
-        """Return the job that settles it after a fault of ours, which is logged."""
+    def give_up(self, error: BaseException, culprit: FaultyMethod | None) -> Job:
+        """Return the job that settles it after a fault of ours, which is logged.
+
+        Args:
+            culprit: the method of a game in which the fault began.
+        """
+
+    def _facts_of_fault(self, culprit: FaultyMethod | None) -> dict[str, object]:
+        """Return the facts for the log line of a fault."""
+        facts: dict[str, object] = {"arrival": self.arrival.id}
+        if culprit is not None:
+            facts |= {"game": culprit.game, "method": culprit.method}
+        return facts
 
     @abstractmethod
     def give_up_as_deadly(self) -> Job:
@@ -185,9 +197,10 @@ class MailTask(Task):
             return partial(self._mails.wait_for_game, incoming, error, now)
         return None
 
-    def give_up(self, error: BaseException) -> Job:
+    def give_up(self, error: BaseException, culprit: FaultyMethod | None) -> Job:
         """Keep the mail for the operator."""
-        log.error("a mail could not be carried out; it is kept", exc_info=error)
+        facts = self._facts_of_fault(culprit)
+        log.error("a mail could not be carried out; it is kept", exc_info=error, extra=facts)
         fault = "".join(traceback.format_exception(error))
         return self._keeping(ToKeep.of_fault(self.arrival.envelope, self._incoming, fault))
 
@@ -219,8 +232,9 @@ class _RequestTask(Task):
     def put_off(self, _: BaseException) -> None:
         """Return `None`: such a request waits for no limit and no game."""
 
-    def give_up(self, error: BaseException) -> Job:
-        log.error("what was asked for could not be done", exc_info=error)
+    def give_up(self, error: BaseException, culprit: FaultyMethod | None) -> Job:
+        facts = self._facts_of_fault(culprit)
+        log.error("what was asked for could not be done", exc_info=error, extra=facts)
         return _job_without_effect(FAILED)
 
     def give_up_as_deadly(self) -> Job:
@@ -326,6 +340,10 @@ class Tasks:
         if arrival.kind == "form":
             return FormTask(arrival, deaths, self.services)
         return OverLimitTask(arrival, deaths, self.mails)
+
+    def culprit_of(self, error: BaseException) -> FaultyMethod | None:
+        """Return the method of a game in which a fault began; `None` if it is not a game's."""
+        return self.services.registry.faulty_method(error)
 
 
 class _Passwords:

@@ -9,7 +9,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -46,11 +46,14 @@ GARBAGE = (
 )
 
 
-def check_game(rules: Game[Any], seeds: int = 12) -> Report:
+def check_game(
+    rules: Game[Any], seeds: int = 12, note_progress: Callable[[Progress], None] | None = None
+) -> Report:
     """Play a game in every way that the server would, and report what is wrong.
 
     Args:
         seeds: how many random games to play.
+        note_progress: called after each move.
     """
     report = Report(getattr(rules, "key", "") or type(rules).__name__)
     try:
@@ -59,7 +62,7 @@ def check_game(rules: Game[Any], seeds: int = 12) -> Report:
         name, _, reason = str(error).partition(" ")
         report.add(name.rpartition(".")[2].rstrip(":"), reason)
         return report
-    checks = _Checks(rules, game, report)
+    checks = _Checks(rules, game, report, note_progress or _do_not_note)
     if rules.key in BY_NAME:
         report.add("key", f"must not be {rules.key!r}, which is a command")
     if rules.seats[0] < 2:
@@ -82,6 +85,27 @@ def check_game(rules: Game[Any], seeds: int = 12) -> Report:
     return report
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a check has come.
+
+    Attributes:
+        games: games begun, with the present one.
+        all_games: games that the check plays if nothing breaks down.
+        moves: moves in the present game.
+        where: the options or the bot of the present game in brackets; ``""`` for the default.
+    """
+
+    games: int
+    all_games: int
+    moves: int
+    where: str
+
+
+def _do_not_note(_progress: Progress) -> None:
+    """Take no note of how far a check has come."""
+
+
 def _needed(rules: Game[Any]) -> Sequence[str]:
     """Return the names of the methods that a game cannot do without."""
     return "start", "moves", "play_all" if rules.together else "play", "over", "show"
@@ -90,23 +114,43 @@ def _needed(rules: Game[Any]) -> Sequence[str]:
 class _Checks:
     """The checks of one game."""
 
-    def __init__(self, rules: Game[Any], game: AdaptedGame, report: Report) -> None:
+    def __init__(
+        self,
+        rules: Game[Any],
+        game: AdaptedGame,
+        report: Report,
+        note_progress: Callable[[Progress], None],
+    ) -> None:
         self.rules, self.game, self.report = rules, game, report
+        self.note_progress = note_progress
+        self.begun = self.all_games = 0
         self.notes = Notes(rules, report)
         self.displays = DisplayChecks(rules, game, report)
         self.secrets = SecretChecks(rules, game, report)
 
     def play_games(self, seeds: int) -> None:
         """Play random games with all options; and with the bots, if a game came to its end."""
-        for words in self.option_sets():
-            for seed in range(max(1, seeds if not words else seeds // 4)):
-                with self.notes.noting_faults():
-                    self.play_once(words, seed)
+        bots = tuple(self.game.bots if self.rules.bots else ())
+        plans = [
+            (words, seed)
+            for words in self.option_sets()
+            for seed in range(max(1, seeds if not words else seeds // 4))
+        ]
+        self.all_games = len(plans) + len(bots)
+        for words, seed in plans:
+            self.begun += 1
+            with self.notes.noting_faults():
+                self.play_once(words, seed)
         if not self.report.games:
             return
-        for level in self.game.bots if self.rules.bots else ():
+        for level in bots:
+            self.begun += 1
             with self.notes.noting_faults():
                 self.play_bot(level)
+
+    def note_move(self, moves: int) -> None:
+        """Tell how far the check has come."""
+        self.note_progress(Progress(self.begun, self.all_games, moves, self.notes.where))
 
     def option_sets(self) -> list[tuple[str, ...]]:
         """Return the words of the default game, and one other value of each option at a time."""
@@ -155,6 +199,7 @@ class _Checks:
             states.append(position.state.state)
             self.displays.check_sentences(position, seats)
             self.secrets.check_secret_move(before, seat, position, seats)
+            self.note_move(len(plies))
         self.displays.check_board(position, seats)
         self.check_result(position, seats)
         self.report.games += 1
@@ -299,6 +344,7 @@ class _Checks:
             except MoveError:
                 self.notes.fail("bots", f"{level} plays {text!r}, which is not legal")
             position = position.move(seat, move)
+            self.note_move(number + 1)
 
 
 def _timed(act: Callable[[], T]) -> tuple[T, float]:

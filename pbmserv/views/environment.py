@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import MutableMapping
+from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from jinja2 import (
     StrictUndefined,
     Template,
 )
+from jinja2.bccache import Bucket
 
 from pbmserv import __version__
 from pbmserv.drawing.filters import BOARD_FILTERS
@@ -117,7 +119,22 @@ def keep_compiled(folder: Path) -> None:
         styles = "".join(loader.get_source(environment(), name)[0] for name in names)
         place = folder / f"{__version__}-{hashlib.sha256(styles.encode()).hexdigest()[:12]}"
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        environment().bytecode_cache = FileSystemBytecodeCache(str(place))
+        environment().bytecode_cache = _OptionalCache(str(place))
+
+
+class _OptionalCache(FileSystemBytecodeCache):
+    """A folder of compiled templates. If it cannot be read or written, they are compiled again.
+
+    So pages and letters are made while the disk is full, and after somebody has removed the folder.
+    """
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().load_bytecode(bucket)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
 
 
 @cache

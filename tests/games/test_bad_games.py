@@ -21,6 +21,7 @@ from indoors import Indoors, Posted, address_of, indoors
 from pbmserv.engine.registry import Registry
 from pbmserv.game import After, Game, Grid, Items, Result, draw
 from pbmserv.games import tictactoe
+from pbmserv.log.lines import facts_of
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.results import Sent
 from pbmserv.store.delivery.letter_claims import Claim
@@ -207,3 +208,19 @@ def test_only_the_board_of_a_bad_bot_is_harmed(
         assert ("Your move" in answers[-1]) == (key == "ttt"), "the bot of the good game has moved"
     put_off = [record for record in caplog.records if "the house cannot move" in record.message]
     assert len(put_off) == 1, "the log names the board"
+
+
+@pytest.mark.parametrize(
+    ("way", "method"), [("play raises", "play"), ("over returns a text", "over")]
+)
+def test_the_log_names_the_game_and_its_method(
+    house: Indoors, way: str, method: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    players = f"dora-{method}", f"emil-{method}"
+    house.sign_up(*players)
+    own = first_letter(house, "bad", players)
+    house.reply_unread(own, way)
+    assert [letter.recipient for letter in letters_of(house)] == [address_of(players[0])]
+    lines = [dict(facts_of(line)) for line in caplog.records if "it is kept" in line.message]
+    assert [(line["game"], line["method"]) for line in lines] == [("bad", method)]
+    assert lines[0]["arrival"]

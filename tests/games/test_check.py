@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from blackbox_alone import every_game
 
+from pbmserv.cli import game_authoring
 from pbmserv.cli.main import run
+from pbmserv.engine import registry
 from pbmserv.game import After, Game, Grid, Items, Told, win
 from pbmserv.games.tictactoe import CELLS, TicTacToe
 from pbmserv.testing import check, check_game, endless
@@ -383,6 +386,33 @@ def test_a_new_package_is_a_game_that_passes(
     assert "Reply with a move: 1, 2 or 3." in shown
     assert "You played 2." in shown
     assert "You have lost: resigned." in shown
+
+
+def test_a_slow_check_says_how_far_it_has_come(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(game_authoring, "PROGRESS_S", 0.0)
+    assert run(["game", "check", inspect.getfile(TicTacToe), "--seeds", "2"]) == 0
+    shown = capsys.readouterr()
+    bots = len(TicTacToe.bots)
+    assert f"Playing game 2 of {2 + bots}, move 5 ...\n" in shown.err
+    assert f"Playing game {2 + bots} of {2 + bots} (bot house" in shown.err
+    assert "Nothing is wrong." in shown.out
+
+
+def test_a_key_of_an_installed_game_is_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(registry, "announced", every_game)
+    file = tmp_path / "mine.py"
+    source = Path(inspect.getfile(TicTacToe))
+    file.write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+    note = "the key ttt belongs to pbmserv.games.tictactoe, which is installed"
+    assert run(["game", "check", str(file), "--seeds", "1"]) == 0
+    assert note in capsys.readouterr().out
+    for same in ("ttt", "pbmserv.games.tictactoe:GAME", str(source)):
+        assert run(["game", "check", same, "--seeds", "1"]) == 0
+        assert "Note:" not in capsys.readouterr().out
 
 
 def test_a_game_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:

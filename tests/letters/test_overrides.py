@@ -99,6 +99,9 @@ from pbmserv.views import overrides
 from pbmserv.views.environment import environment, keep_compiled
 overrides.use(Path(sys.argv[1]))
 keep_compiled(Path(sys.argv[2]))
+if "remove" in sys.argv:
+    for folder in Path(sys.argv[2]).iterdir():
+        folder.rmdir()
 words = {"userid": "<b>eve</b>", "new": ["a@b.example"], "dropped": []}
 for form in ("txt", "html"):
     template = environment().get_template(f"letters/address-asked.{form}.j2")
@@ -107,16 +110,23 @@ for form in ("txt", "html"):
 """
 
 
-def rendered(folder: Path, cache: Path) -> str:
+def rendered(folder: Path, cache: Path, *more: str) -> str:
     """Render a letter in a process that has loaded no template before."""
     done = subprocess.run(
-        [sys.executable, "-c", RENDER, str(folder), str(cache)],
+        [sys.executable, "-c", RENDER, str(folder), str(cache), *more],
         capture_output=True,
         text=True,
         timeout=60,
         check=True,
     )
     return done.stdout
+
+
+def test_letters_are_made_when_compiled_templates_cannot_be_kept(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    assert rendered(own, tmp_path / "gone", "remove") == rendered(own, tmp_path / "cache")
+    assert not list((tmp_path / "gone").iterdir())
 
 
 def test_compiled_templates_follow_every_change_and_html_is_escaped_as_ever(

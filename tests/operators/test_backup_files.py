@@ -18,7 +18,7 @@ from pbmserv import files
 from pbmserv.cli.main import app
 from pbmserv.errors import OperatorError
 from pbmserv.store.core import schema
-from pbmserv.store.core.database import Database
+from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.operators import backup
 
 pytestmark = pytest.mark.slow
@@ -91,6 +91,23 @@ def test_nothing_but_a_file_is_replaced(own: str, tmp_path: Path) -> None:
             with pytest.raises(OperatorError, match="is not a file, so a copy cannot replace it"):
                 save(own, tmp_path / name, place)
     assert names(tmp_path) == sorted([*laid, "pbmserv.sqlite3"])
+
+
+@pytest.mark.parametrize("name", ["pbmserv.sqlite3", "pbmserv.sqlite3-wal", "pbmserv-mail.sqlite3"])
+def test_a_copy_never_replaces_its_own_database(own: str, tmp_path: Path, name: str) -> None:
+    (tmp_path / "link").symlink_to(tmp_path, target_is_directory=True)
+    schema.prepare(Database(mail_url(own)), ("mail",))
+    before = [path.stat().st_ino for path in tmp_path.glob("*.sqlite3")]
+    for folder in (tmp_path, tmp_path / "link"):
+        with pytest.raises(OperatorError, match=f"{name} is a file of the database"):
+            save(own, folder / name, files.replacing)
+    assert [path.stat().st_ino for path in tmp_path.glob("*.sqlite3")] == before
+
+
+def test_a_mail_store_is_not_restored_as_a_copy(own: str, tmp_path: Path) -> None:
+    schema.prepare(Database(mail_url(own)), ("mail",))
+    with pytest.raises(OperatorError, match="is a mail store, which holds only mails"):
+        restore(own, tmp_path / "pbmserv-mail.sqlite3", files.replacing)
 
 
 def test_nothing_but_a_file_is_restored(own: str, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
+from sqlalchemy.exc import OperationalError
 
 from pbmserv.engine.types import Move, Seat
+from pbmserv.errors import OperatorError, ServerFault, StoreAway
 from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.results import Failed, Later, Sent, Untried
 from pbmserv.service.bots.bot_moves import Thought
@@ -33,6 +36,7 @@ from pbmserv.service.operators.health import RelayState, Slots
 from pbmserv.service.operators.orders import DEEDS, Order, order
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages import messages
+from pbmserv.stages.door import TryLater
 from pbmserv.stages.messages import (
     REQUESTS,
     ActForBot,
@@ -178,6 +182,31 @@ def wrong_values(good: dict[str, Any]) -> list[Any]:
             wrong.append({**good, name: {"other": ["WRONG"]}})
         wrong.append({key: value for key, value in good.items() if key != name})
     return wrong
+
+
+def full_disk() -> OperationalError:
+    cause = sqlite3.OperationalError("database or disk is full")
+    cause.sqlite_errorname = "SQLITE_FULL"
+    return OperationalError("INSERT INTO mail VALUES (?)", ("hunter2",), cause)
+
+
+@rows(
+    ("error", "kind", "sentence"),
+    [
+        (OperatorError("there is no player eve"), OperatorError, "there is no player eve"),
+        (TryLater("the database could not take it"), StoreAway, "the database could not take it"),
+        (full_disk(), StoreAway, "database or disk is full"),
+        (ServerFault("no game is installed"), ServerFault, "no game is installed"),
+        (ValueError("hunter2 is not a number"), ServerFault, "ValueError"),
+    ],
+)
+def test_an_error_comes_out_with_its_reason_and_without_values(
+    error: Exception, kind: type[Exception], sentence: str
+) -> None:
+    request_, _ = EXCHANGES[0]
+    with pytest.raises(kind) as raised:
+        messages.read_answer(request_, messages.error_line(error))
+    assert (type(raised.value), str(raised.value)) == (kind, sentence)
 
 
 @given(st.binary(max_size=200))

@@ -258,7 +258,10 @@ def error_line(error: BaseException) -> str:
         return f"{error.filename}: {why_not(error)}"
     cause = error.orig if isinstance(error, DBAPIError) else error
     line = str(cause).strip().partition("\n")[0]
-    if getattr(cause, "sqlite_errorname", "").startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+    name = getattr(cause, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+        line += "; look at the disk: it may be full or broken"
+    if name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
         line += (
             "; run this as the server's user, who has to own the file and its folder (chown), "
             "and mount their disk for writing: SQLite writes to look, too"

@@ -20,7 +20,7 @@ from sqlalchemy.engine import make_url
 
 from pbmserv.errors import OperatorError
 from pbmserv.extras import require
-from pbmserv.files import Place, regular_file, sqlite_file, whole_file
+from pbmserv.files import FILE_ENDS, Place, regular_file, sqlite_file, whole_file
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import backup_sqlite
@@ -62,6 +62,7 @@ def save(url: str, target: Path, place: Place, *, is_compressed: bool = False) -
     """
     backend = _backend_of(url)
     module = _module_for(backend)
+    _check_not_in_use(url, target)
     database = Database(url)
     try:
         with database.reading.connect() as connection:
@@ -105,12 +106,32 @@ def _restore(url: str, source: Path, place: Place) -> Copy:
         )
     module = _module_for(backend)
     copy = Copy(_supported(_module_for(origin).revision(source)), source.stat().st_size)
+    if origin == "sqlite":
+        backup_sqlite.check_has_game_store(source)
     if origin == backend:
         module.restore(url, source, place, SKIPPED)
     else:
         with backup_sqlite.contents(source, copy.revision == schema.head()) as contents:
             module.fill(url, contents, place, SKIPPED)
     return copy
+
+
+def _check_not_in_use(url: str, target: Path) -> None:
+    """Check that a copy does not replace a file of the database itself.
+
+    Raises:
+        OperatorError: it would.
+    """
+    named = target.parent.resolve() / target.name  # links are never replaced
+    for store_url, _ in schema.stores_at(url):
+        file = sqlite_file(store_url)
+        if file is None:
+            continue
+        own = file.resolve()
+        if named in {own.with_name(own.name + end) for end in FILE_ENDS}:
+            raise OperatorError(
+                f"{target} is a file of the database that is to be copied; name another file"
+            )
 
 
 def _compress(copy: Path) -> None:

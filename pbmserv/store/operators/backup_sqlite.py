@@ -164,6 +164,20 @@ def revision(copy: Path) -> str | None:
         raise OperatorError(f"the copy is damaged: {error}") from None
 
 
+def check_has_game_store(copy: Path) -> None:
+    """Check that a database at one of our revisions is not only a mail store.
+
+    Raises:
+        OperatorError: it has no players and boards.
+    """
+    with closing(sqlite3.connect(_unchanged(copy), uri=True)) as opened:
+        has_players = "SELECT 1 FROM sqlite_master WHERE name = 'players'"
+        if opened.execute(has_players).fetchone() is None:
+            raise OperatorError(
+                f"{copy} is a mail store, which holds only mails; name a copy from `db backup`"
+            )
+
+
 def restore(url: str, source: Path, place: Place, skipped: int) -> None:
     """Put a copy in the place of the database; see `backup.restore`."""
     named, mail = sqlite_file(url), sqlite_file(mail_url(url))
