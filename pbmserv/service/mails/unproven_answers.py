@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from pbmserv.commands.grammar.readings import BLANK
 from pbmserv.commands.grammar.word_forms import OFF, SETTINGS, is_userid
 from pbmserv.commands.grammar.words import POLITE, fold
 from pbmserv.commands.table.catalogue import ROWS, WHICH, suggested_command
@@ -27,8 +28,6 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
 from pbmserv.store.accounts import players
 
-BLANK = "***"
-"""Stands for words that an answer does not repeat."""
 SHORTEST = 3
 """Length of the shortest word of the mail that an answer must not hold."""
 
