@@ -91,7 +91,7 @@ class DoorStage:
             ring,
             self.senders,
             base.settings.mail_servers,
-            PostmasterShares(self.quota.most // 2),
+            PostmasterShares(self.quota.most // 2, base.clock),
         )
         self.certificate = CertificateWatch(base.settings.tls_cert, base.clock.now)
         self._beat_at: datetime | None = None

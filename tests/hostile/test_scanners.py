@@ -283,7 +283,7 @@ SCANNERS: Mapping[str, Scanner] = {
     ),
     "plain words": Scanner(
         lambda text: (
-            plain_words.meant_command(text),
+            plain_words.as_command(text),
             plain_words.says_yes(text),
             plain_words.is_praise(text),
             plain_words.meaningful_words(text),

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 from asgi_client import load_all, site_of
+from failing_handlers import failing_handler
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from running import MovableClock
 from sqlalchemy import func, select
 
+from pbmserv.commands.table.looking import ListGames
 from pbmserv.service.limits import rates
 from pbmserv.store.tables.accounts import address_changes, signups
 
@@ -78,6 +80,19 @@ def test_a_network_that_signs_up_strangers_reaches_few(server: Indoors) -> None:
             line = f"signup {name} horseshoe {five(number, f'h{hour}x')}"
             sent += to_strangers(write(server, writer, line), writer)
     assert len(sent) == 24  # in a day
+
+
+def test_few_mails_on_which_our_code_fails_write_to_a_stranger(
+    server: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with failing_handler(monkeypatch, ListGames):
+        letters = [
+            letter
+            for number in range(8)
+            for letter in server.send("victim@far.example", "list", f"{number}")
+        ]
+    assert [letter.kind for letter in letters] == ["kept"] * 5
+    assert server.server.play_stage.kept_mails.count() == 8
 
 
 @pytest.mark.usefixtures("small_limits")

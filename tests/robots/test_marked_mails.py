@@ -92,6 +92,16 @@ def test_marked_words_reach_the_opponent(server: Indoors, mark: str) -> None:
     assert "Good luck, bob!" in talked[0].text
 
 
+def test_programs_cannot_talk_to_each_other_by_messages(server: Indoors) -> None:
+    letters = server.send(BOB, f"message bob {PASSWORD} alice", "Hello!")
+    message = next(letter for letter in letters if letter.recipient == ALICE)
+    talked = marked(server, message.reply_to, MARKS["suppress"], "Hello, bob!")
+    assert [letter.recipient for letter in talked] == [BOB]
+    for mark in ("Auto-Submitted: auto-replied", "Precedence: bulk"):
+        talked = marked(server, message.reply_to, mark, "I am a program.")
+        assert BOB not in [letter.recipient for letter in talked]
+
+
 @pytest.mark.parametrize("mark", MARKS)
 def test_a_typed_yes_counts_and_an_empty_reply_does_not(server: Indoors, mark: str) -> None:
     (question,) = server.send(ALICE, f"signoff alice {PASSWORD}")

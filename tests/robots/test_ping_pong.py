@@ -150,6 +150,22 @@ def test_a_person_is_answered_again_after_an_hour(post: Post) -> None:
     assert len(server.send(alice, "and slithy toves")) == 1
 
 
+def test_a_writer_of_too_many_messages_reaches_nobody_more(post: Post) -> None:
+    server = post.servers["a.example"]
+    for name in ("alice", "bob"):
+        server.send(f"{name}@players.example", f"signup {name} {PASSWORD}")
+    letters = [
+        server.send("alice@players.example", f"message alice {PASSWORD} bob", f"Hello {n}!")
+        for n in range(7)
+    ]
+    assert [letter.subject for letter in letters[4]] == [
+        "Your message to bob",
+        "No more answers for a while",
+        "A message from alice",
+    ]
+    assert letters[5:] == [[], []]
+
+
 def test_a_person_reads_of_each_board_and_undo_that_the_same_words_lead_to(post: Post) -> None:
     """The same question is answered 20 times a week, but these are more than answers."""
     server = post.servers["a.example"]
@@ -163,3 +179,13 @@ def test_a_person_reads_of_each_board_and_undo_that_the_same_words_lead_to(post:
     for _ in range(24):
         server.send(alice, f"blackbox move 25 alice {PASSWORD} +b2")
         assert len(server.send(alice, f"blackbox undo 25 alice {PASSWORD}")) == 1
+
+
+def test_a_person_reads_of_each_board_at_which_the_same_move_is_refused(tmp_path: Path) -> None:
+    with indoors(tmp_path, rate_refusals="60/hour") as server:
+        server.sign_up("alice")
+        for number in range(1, 23):
+            (letter,) = server.send("alice@players.example", f"blackbox solo alice {PASSWORD}")
+            (refusal,) = server.reply(letter, "99")
+            assert refusal.subject.startswith("Not done"), number
+            server.reply(letter, "resign")

@@ -36,6 +36,11 @@ def test_every_row_has_its_page(row):
     assert row.form("blackbox") in page("")
 
 
+def test_examples_are_about_games_of_the_server():
+    assert topic("ladder", {"chess"}).values["example"] == "ladder chess"
+    assert not topic("resign", {"chess"}).values["example"]
+
+
 @rows(
     "page",
     [page for page in help_pages(GAMES) if page.template.startswith("help/")]
@@ -86,7 +91,7 @@ SOURCE = "".join(
     for path in Path(pbmserv.commands.__file__).parent.rglob("*.py")
 )
 CODES = sorted(
-    set(re.findall(r'(?:Misread|refusal|next)\(\s*"([a-z-]+)"', SOURCE)) | {"unknown-game"}
+    set(re.findall(r'(?:Misread|refusal|peek)\(\s*"([a-z-]+)"', SOURCE)) | {"unknown-game"}
 )
 
 

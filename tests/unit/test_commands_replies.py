@@ -5,7 +5,7 @@ from __future__ import annotations
 from rows import rows
 
 from pbmserv.commands.grammar.plain_words import says_yes
-from pbmserv.commands.grammar.readings import NotTried
+from pbmserv.commands.grammar.readings import REST, NotTried
 from pbmserv.commands.reading.board_lines import Answered, read_reply_to
 from pbmserv.commands.table.command_types import ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Preview
@@ -84,6 +84,10 @@ def test_a_smile_behind_a_port_puts_no_board_in_front(line):
 @rows("line", ["412:5", "412 5", "412. 5", "Board 412: 5", "412) 5"])
 def test_in_a_reply_to_the_one_mail_a_day_the_colon_may_be_missing(line):
     assert tray(line) == [("412: 5", TrayReply(412, "5"))]
+
+
+def test_a_line_with_two_boards_is_for_neither():
+    assert tray("412: 413: g") == [(REST, "tray-line")]
 
 
 @rows(

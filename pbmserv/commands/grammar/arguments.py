@@ -65,7 +65,7 @@ VERBS = {Kind.WORDS: EVENT_VERBS, Kind.ANY_WORDS: TEAM_VERBS}
 
 def _read_board(cursor: Cursor) -> None:
     """Read the number of a board, ``12``, ``#12`` or ``12#7``."""
-    text = cursor.next("missing-board")
+    text = cursor.peek("missing-board")
     reference = BOARD.fullmatch(text)
     if reference is None or int(reference[1]) == 0:
         if cursor.is_short:
@@ -82,7 +82,7 @@ _VALUES = frozenset({"daily", "text", "html", "spoken", "tiny", "auto", "none", 
 
 def _read_userid(cursor: Cursor) -> None:
     """Read the userid of the writer."""
-    text = cursor.next("missing-userid").lower().rstrip(",;")
+    text = cursor.peek("missing-userid").lower().rstrip(",;")
     last = cursor.row.parameters[-1].kind
     if text in _IN_FRONT_OF_DATES and last is Kind.DATE:
         raise cursor.refusal("missing-userid")
@@ -102,7 +102,7 @@ def _read_userid(cursor: Cursor) -> None:
 
 def _read_new_userid(cursor: Cursor) -> None:
     """Read the userid of a new player."""
-    text = cursor.next("missing-userid").lower().rstrip(",;")  # "signup alice, wonderland"
+    text = cursor.peek("missing-userid").lower().rstrip(",;")  # "signup alice, wonderland"
     if cursor.is_short:
         raise cursor.refusal("missing-password")
     if not USERID.fullmatch(text):
@@ -115,7 +115,7 @@ def _read_new_userid(cursor: Cursor) -> None:
 
 def _read_password(cursor: Cursor) -> None:
     """Read the password. Refuse a word that belongs in another place, since then it is missing."""
-    text = cursor.next("missing-password")
+    text = cursor.peek("missing-password")
     last = cursor.row.parameters[-1]
     if last.rest and text != "-":
         is_last = cursor.index + 1 == len(cursor.words)
@@ -142,7 +142,7 @@ def _is_verb_of(kind: Kind, words: Sequence[Word]) -> bool:
 
 def _read_new_password(cursor: Cursor) -> None:
     """Read a new password."""
-    text = cursor.next("missing-new-password")
+    text = cursor.peek("missing-new-password")
     if ADDRESS.fullmatch(text):  # then the word in the userid's place may be the password
         raise cursor.refusal("address-password")
     if text == "-":
@@ -175,7 +175,7 @@ def _read_move(cursor: Cursor) -> None:
 
 def _read_plan(cursor: Cursor) -> None:
     """Read a plan: the rest of the line as written."""
-    cursor.next("missing-plan")
+    cursor.peek("missing-plan")
     cursor.arguments.text = cursor.rest_of_line().strip()
     if not cursor.arguments.text:
         raise cursor.refusal("missing-plan")
@@ -183,9 +183,9 @@ def _read_plan(cursor: Cursor) -> None:
 
 def _read_date(cursor: Cursor) -> None:
     """Read a date: the rest of the line without ``until``, if it has only words of dates."""
-    if cursor.next("missing-date").lower() in UNTIL | {"for"}:
+    if cursor.peek("missing-date").lower() in UNTIL | {"for"}:
         cursor.index += 1
-    cursor.next("missing-date")
+    cursor.peek("missing-date")
     begins = cursor.index
     text = cursor.rest_of_line().strip()
     days = first_and_last_day(text)
@@ -419,7 +419,7 @@ def _read_recipients(cursor: Cursor) -> None:
     """Read the userids of the recipients."""
     if not cursor.has_more:
         _keep_recipient(cursor)
-    cursor.next("missing-recipient")
+    cursor.peek("missing-recipient")
     userids = _userids(cursor, cursor.rest())
     if len(userids) > MOST_RECIPIENTS:
         raise cursor.refusal("too-many-recipients", most=MOST_RECIPIENTS)
@@ -453,7 +453,7 @@ def _check_number_shown(cursor: Cursor, number: int) -> None:
 def _read_shown(cursor: Cursor) -> None:
     """Read boards, or userids and a word that selects their boards."""
     if cursor.named:
-        cursor.next("missing-shown")
+        cursor.peek("missing-shown")
     boards: dict[BoardRef, None] = {}
     userids: dict[str, None] = {}
     for text in _words_without_selection(cursor):
@@ -527,7 +527,7 @@ def mail_address(text: str) -> str | None:
 
 def _read_new_addresses(cursor: Cursor) -> None:
     """Read at least one mail address."""
-    cursor.next("missing-address")
+    cursor.peek("missing-address")
     _read_addresses(cursor)
 
 

@@ -56,7 +56,7 @@ class Cursor:
         """Whether the line has fewer words than the command needs."""
         return len(self.words) < self.row.min_words
 
-    def next(self, missing: str) -> str:
+    def peek(self, missing: str) -> str:
         """Return the next word without moving on.
 
         Raises:

@@ -201,7 +201,7 @@ _ENGLISH_SETTINGS = frozenset({"accept", "remind", "messages"})
 """Settings whose names are words of any sentence."""
 
 
-def meant_command(text: str) -> str:
+def as_command(text: str) -> str:
     """Return the command that a line means in plain words, in its written form; ``""`` for none.
 
     Args:

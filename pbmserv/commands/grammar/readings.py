@@ -10,7 +10,7 @@ from pbmserv.commands.table.command_types import Command, Credentials
 from pbmserv.errors import PlayerError
 
 BLANK = "***"
-"""Stands for a secret in an echo."""
+"""Stands for a secret in an echo, and for words that an answer does not repeat."""
 
 REST = "..."
 """Stands for words that an echo leaves out."""

@@ -57,7 +57,7 @@ def _not_a_command(words: Sequence[Word], games: Collection[str], sender: Sender
 
 def _plain_command(words: Sequence[Word]) -> list[str]:
     """Return the words of the command that a sentence means, empty for none."""
-    return plain_words.meant_command(" ".join(word.text for word in words[:_MOST_WORDS])).split()
+    return plain_words.as_command(" ".join(word.text for word in words[:_MOST_WORDS])).split()
 
 
 def _meant_arguments(row: Row, meaning: Sequence[str], sender: Sender) -> Mapping[Kind, str]:

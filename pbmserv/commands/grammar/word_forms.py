@@ -49,7 +49,7 @@ ADDRESS = re.compile(r"[^@\s<>()\[\],;:\"\\]{1,64}@[^@\s<>()\[\],;:\"\\]{1,253}"
 _MOVE = re.compile(r"[+\-/!?].*|.*[,;].*|[a-z]{1,2}\d{1,2}|\d{1,2}[a-z]{1,2}", re.IGNORECASE)
 
 
-def slip_of(name: str, among: Iterable[str]) -> str:
+def option_meant(name: str, among: Iterable[str]) -> str:
     """Return the option that a name abbreviates or misspells, ``""`` for none.
 
     The first letter must be right, since a prefix reverses the meaning ("unrated", "noclue").
@@ -66,7 +66,7 @@ def time_meant(text: str) -> str:
         return bank_meant(name, match[2] or match[4] or "") or BANK_EXAMPLES[name]
     name, _, value = text.lower().lstrip("-").partition("=")
     days = DAYS.fullmatch(value)
-    name = name if name in TIMES else slip_of(name, TIMES)
+    name = name if name in TIMES else option_meant(name, TIMES)
     return f"--{name}={days[1]}" if name and days and int(days[1]) <= MOST_DAYS else ""
 
 

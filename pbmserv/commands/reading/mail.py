@@ -13,7 +13,7 @@ from pbmserv.commands.grammar.command_names import (
     spoken_challenge,
 )
 from pbmserv.commands.grammar.line import EMPTY, better_in_plain_words, in_plain_words, read_line
-from pbmserv.commands.grammar.readings import Line, Reading
+from pbmserv.commands.grammar.readings import BLANK, Line, Reading
 from pbmserv.commands.grammar.unknown_lines import not_a_command
 from pbmserv.commands.grammar.words import Word, fold, words_of
 from pbmserv.commands.reading.bodies import read_body
@@ -21,7 +21,7 @@ from pbmserv.commands.reading.lines_below import LinesBelow, short_form_if_full
 from pbmserv.commands.reading.replies import EMPTY_REPLY, read_reply, top_lines
 from pbmserv.commands.reading.reply_commands import is_full_form
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, MULTIPLE, STOPS
-from pbmserv.commands.table.looking import Games, Help, ListGames
+from pbmserv.commands.table.looking import Games, Help
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Trait
 from pbmserv.errors import Misread, PlayerError
@@ -207,9 +207,7 @@ def _is_meant(line: Line, *, answers: bool) -> bool:
         )
     if isinstance(line.meaning, PlayerError):
         return False
-    if isinstance(line.meaning, Help | ListGames):
-        return False
-    return line.echo.count("***") > 0 or getattr(line.meaning, "game", None) is not None
+    return BLANK in line.echo or getattr(line.meaning, "game", None) is not None
 
 
 def _without_commands(body: str, games: Collection[str]) -> Reading:

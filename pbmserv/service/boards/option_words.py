@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from pbmserv.commands.grammar.word_forms import slip_of, time_meant
+from pbmserv.commands.grammar.word_forms import option_meant, time_meant
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.registry import AnyGame
@@ -73,7 +73,7 @@ def _meant(game: AnyGame, words: tuple[str, ...], seats: int, wrong: str) -> str
     if none is near and fits the others."""
     name, _, value = wrong.lstrip("-").replace(":", "=", 1).partition("=")
     forms = dict(form.removeprefix("-").partition("=")[::2] for form, _ in game.info.options)
-    if name.lower() not in forms and (near := slip_of(name.lower(), forms)):
+    if name.lower() not in forms and (near := option_meant(name.lower(), forms)):
         meant = f"-{near}={value}" if forms[near] else f"-{near}"
         with suppress(OptionError):
             game.options((*(word for word in words if word != wrong), meant), seats)

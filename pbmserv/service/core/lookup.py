@@ -104,9 +104,9 @@ def board_named_or_answered(
 def own_sitter(
     context: CommandContext, board: BoardRow, credentials: Credentials | None
 ) -> Sitter | None:
-    """Return the seat of a player of the board who is known by this mail; `None` if there is none.
+    """Return the seat of the mail's proven writer at a board; `None` if the writer has none.
 
-    The answer then goes to that player's own address.
+    With a seat, the answer goes to that player's own address.
     """
     for player in context.writers(credentials):
         sitter = board.sitter_of(player.id)

@@ -24,7 +24,7 @@ KNOWN_TO_PLAYERS: frozenset[Spoils] = frozenset({"", "box-chosen"})
 
 
 def is_secret_to_players(context: CommandContext, board: BoardRow) -> bool:
-    """Return whether even players of the board may not copy its box, which others have to solve.
+    """Return whether not even the board's own players may copy its box.
 
     If a player chose the box, the end of the board has shown it to its players.
     """

@@ -228,12 +228,7 @@ def _refusal_with_password(context: CommandContext, line: Line) -> PlayerError:
     if isinstance(line.meaning, PlayerError):
         return line.meaning
     credentials = line.credentials
-    is_userid = (
-        credentials is not None
-        and isinstance(line.meaning, Message)
-        and password_is_userid(context.connection, credentials)
-    )
-    if credentials is not None and credentials not in context.actor.passwords and not is_userid:
+    if credentials is not None and credentials not in context.actor.passwords:
         return too_many_passwords()
     userid = "USERID" if credentials is None else credentials.userid
     return Refused("bad-credentials", example=f"forgot {userid}")

@@ -136,14 +136,13 @@ class PasswordChecks:
                     is_sure = _credentials(line) is not None and not _may_be_names(
                         request.actor, line
                     )
-                    check = _Check(request.actor, credentials, MOST_RUNS - runs, is_sure=is_sure)
-                    result = self._check(check)
+                    result = self._check(
+                        request.actor, credentials, MOST_RUNS - runs, is_sure=is_sure
+                    )
                     runs += result.runs
                     wrong += result.is_wrong
-                    if result.is_userid:
-                        vetted.discard(credentials)
             if new is not None and runs < MOST_RUNS and not self._is_idle(line):
-                self._passwords.prepare(new.userid, new.password)
+                self._passwords.prepare(new.userid, new.password.text)
                 runs += 1
         return frozenset(vetted)
 
@@ -151,22 +150,30 @@ class PasswordChecks:
         """Return whether a new password will be refused in any case."""
         return isinstance(line.meaning, Signup) and self._services.signup == "closed"
 
-    def _check(self, check: _Check) -> _Result:
-        credentials, source = check.credentials, check.actor.source
+    def _check(
+        self, actor: Actor, credentials: Credentials, most: int, *, is_sure: bool
+    ) -> _Result:
+        """Check a userid and a password.
+
+        Args:
+            most: the number of times that argon2 may run.
+            is_sure: the second word is a password, and cannot be a userid.
+        """
+        source = actor.source
         with self._database.reading.connect() as connection:
-            if not check.is_sure and line_readings.password_is_userid(connection, credentials):
-                return _Result(0, is_wrong=False, is_userid=True)
+            if not is_sure and line_readings.password_is_userid(connection, credentials):
+                return _Result(0, is_wrong=False)
             player = players.account_of(connection, credentials.userid)
             # Always loaded, so that the time does not tell whether the userid exists.
             waiting = signups.of_userid(connection, credentials.userid)
-            proven = _is_proven(connection, check.actor, player)
+            proven = _is_proven(connection, actor, player)
             now = self._clock.now()
             is_open = proven or lockout.may_try(connection, credentials.userid, source, now)
         if not is_open:
             _note_wrong(source, player, "not looked at after too many wrong ones")
             return _Result(0, is_wrong=True)
         runs = 0
-        for hashed in stored_hashes(player, waiting)[: check.most]:
+        for hashed in stored_hashes(player, waiting)[:most]:
             right, is_new = self._passwords.check(
                 credentials.userid, hashed, credentials.password.text
             )
@@ -198,41 +205,16 @@ class _Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class _Check:
-    """A userid and a password to check.
-
-    Attributes:
-        most: the number of times that argon2 may run for it.
-        is_sure: it is a password, and cannot be a userid.
-    """
-
-    actor: Actor
-    credentials: Credentials
-    most: int
-    is_sure: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _New:
-    """A new password; *userid*: see `Passwords.prepare`."""
-
-    userid: str
-    password: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Result:
     """The result of a check.
 
     Attributes:
         runs: how often argon2 ran.
         is_wrong: the password is wrong, or may not be tried now.
-        is_userid: it is no password, but the userid of a player.
     """
 
     runs: int
     is_wrong: bool
-    is_userid: bool = False
 
 
 def _note_wrong(source: Source, player: Player | None, because: str) -> None:
@@ -266,10 +248,11 @@ def _may_be_names(actor: Actor, line: Line) -> bool:
     return line.without_writer is not None and bool(by_reply or actor.is_verified)
 
 
-def _new_password(line: Line) -> _New | None:
+def _new_password(line: Line) -> Credentials | None:
+    """Return the new password of a command; for its userid see `Passwords.prepare`."""
     command = line.meaning
     if isinstance(command, Signup):
-        return _New(command.userid, command.password.text)
+        return Credentials(command.userid, command.password)
     if isinstance(command, ChangePassword):
-        return _New(command.credentials.userid if command.credentials else "", command.new.text)
+        return Credentials(command.credentials.userid if command.credentials else "", command.new)
     return None

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from functools import partial
 
 from pbmserv.commands.grammar.examples import Sender
-from pbmserv.commands.grammar.readings import Line
+from pbmserv.commands.grammar.readings import BLANK, Line
 from pbmserv.commands.table.catalogue import WHICH
 from pbmserv.commands.table.command_types import ReplyMove
 from pbmserv.commands.table.starting import Challenge
@@ -24,7 +24,6 @@ from pbmserv.service.core.command_state import Focus
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
 from pbmserv.service.delivery import digest_replies
-from pbmserv.service.mails.unproven_answers import BLANK
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import player_boards

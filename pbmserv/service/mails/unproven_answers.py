@@ -16,19 +16,17 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from pbmserv.commands.grammar.readings import BLANK
 from pbmserv.commands.grammar.word_forms import OFF, SETTINGS, is_userid
 from pbmserv.commands.grammar.words import POLITE, fold
 from pbmserv.commands.table.catalogue import ROWS, WHICH, suggested_command
 from pbmserv.engine.plans import PLAN_WORDS
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.errors import is_form
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
 from pbmserv.store.accounts import players
 
-BLANK = "***"
-"""Stands for words that an answer does not repeat."""
 SHORTEST = 3
 """Length of the shortest word of the mail that an answer must not hold."""
 
@@ -63,7 +61,7 @@ def _vocabulary(registry: Registry) -> Iterator[str]:
 
 @cache
 def _catalogue_words() -> frozenset[str]:
-    """Return the words of commands, of their examples and of their descriptions."""
+    """Return the words of commands, of their parameters and of their descriptions."""
     texts = [_FORMS, *SETTINGS, *WHICH, *BOT_USERIDS, *POLITE, *OFF, *PLAN_WORDS]
     for row in ROWS:
         texts += (row.summary, row.section, *row.names, *row.synonyms)
@@ -129,13 +127,7 @@ class Blanking:
         return replace(part, words={**part.words, "refusal": blanked, "echo": echo})
 
     def example(self, example: str) -> str:
-        """Return an example if all of it may be repeated, else ``""``. An address in a form becomes
-        a placeholder."""
-        if is_form(example):
-            example = " ".join(
-                word if "@" not in word or self.is_known(word) else "ADDRESS"
-                for word in example.split(" ")
-            )
+        """Return an example if all of it may be repeated, else ``""``."""
         return example if self.blank_unknown(example, keep_userids=True) == example else ""
 
     def _values(self, value: Any) -> Any:
@@ -150,12 +142,9 @@ class Blanking:
                 return [self._values(inner) for inner in value]
         return value
 
-    def is_known(self, word: str) -> bool:
-        """Return whether a word is in the vocabulary, a number, or the reader's own address."""
-        return not self._unknown(word)
-
     def _unknown(self, word: str) -> set[str]:
-        """Return the pieces of a word that are neither in the vocabulary nor numbers."""
+        """Return the pieces of a word that are neither in the vocabulary nor numbers; none of the
+        reader's own address."""
         bare = word.strip(_EDGES).lower()
         own = self.sender.partition("@")[0]
         if bare == self.sender:
@@ -184,7 +173,7 @@ class Blanking:
         if len(bare) >= SHORTEST and bare in self.folded:
             return True
         return any(
-            len(piece) >= SHORTEST and piece in self.pieces and not self.is_known(piece)
+            len(piece) >= SHORTEST and piece in self.pieces and self._unknown(piece)
             for piece in _LETTERS.findall(bare)
         )
 
