@@ -622,7 +622,12 @@ class Search:
 
 
 def bot(nodes: int, slips: int) -> Bot[Position]:
-    """Return a bot that looks at so many positions, and in one of *slips* moves at few only."""
+    """Return a bot.
+
+    Args:
+        nodes: the positions that it looks at for a move.
+        slips: in one of so many moves, it looks at a few positions only; 0 for never.
+    """
 
     def choose(state: Position, seat: Seat, rng: Rng) -> str:
         budget = nodes if not slips or rng.below(slips) else 40
