@@ -1,6 +1,6 @@
-"""Two searches for bots, over nothing but `moves`, `play` and `over` of a game.
+"""Two searches for bots, which use only `moves`, `play` and `over` of a game.
 
-Both count their work and look at no clock, so the same position gives the same move everywhere.
+Both limit their work without a clock, so that the same position gives the same move everywhere.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def alpha_beta(
     """Return the best move of a game for two without chance, as deep as the budget allows.
 
     Args:
-        nodes: how many positions to look at.
+        nodes: the number of positions to look at.
+        evaluate: estimates the positions where the search stops.
     """
     search = _AlphaBeta(game, evaluate, max(10, round(nodes * Effort.share)))
     moves = rng.shuffled(list(game.moves(state, seat)))
@@ -193,8 +194,9 @@ def monte_carlo(
     """Return the move that wins most of many random games (UCT), without chance in the rules.
 
     Args:
+        playouts: the number of random games.
         longest: moves after which a random game counts as a draw.
-        sensible: moves worth a look; `moves` of the game without it.
+        sensible: returns the moves to consider; without it all moves are considered.
     """
     moves_of = sensible or (lambda state, seat: list(game.moves(state, seat)))
     search = _MonteCarlo(game, moves_of, rng.below(2**32), longest)
@@ -272,11 +274,12 @@ def levels(
     evaluate: Evaluate[S] | None = None,
     nodes: tuple[int, int, int] = (60, 2_000, 30_000),
 ) -> dict[str, Bot[S]]:
-    """Return the bots ``house-easy``, ``house`` and ``house-best``, which look further each.
+    """Return the bots ``house-easy``, ``house`` and ``house-best``.
 
     Args:
-        game: returns the game, which is not made yet where its class names its bots.
-        evaluate: how good a state is; without it only the end of the game counts.
+        game: returns the game, which does not exist yet when its class names its bots.
+        evaluate: estimates a state; without it only the end of the game counts.
+        nodes: the positions that each bot looks at for a move.
     """
 
     def bot(budget: int) -> Bot[S]:
