@@ -21,6 +21,8 @@ Evaluate = Callable[[S, Seat], float]
 _WON = 10_000.0
 _DEEPEST = 64
 _EXPLORATION = 1.1
+_LONGEST = 400
+"""Moves after which a random game counts as a draw."""
 
 
 class Effort:
@@ -188,18 +190,13 @@ def monte_carlo(
     rng: Rng,
     *,
     playouts: int,
-    longest: int = 400,
-    sensible: Callable[[S, Seat], Sequence[str]] | None = None,
 ) -> str:
     """Return the move that wins most of many random games (UCT), without chance in the rules.
 
     Args:
         playouts: the number of random games.
-        longest: moves after which a random game counts as a draw.
-        sensible: returns the moves to consider; without it all moves are considered.
     """
-    moves_of = sensible or (lambda state, seat: list(game.moves(state, seat)))
-    search = _MonteCarlo(game, moves_of, rng.below(2**32), longest)
+    search = _MonteCarlo(game, rng.below(2**32))
     root = search.node(state, 1 - seat, seat)
     if len(root.untried) == 1:
         return root.untried[0]
@@ -211,27 +208,19 @@ def monte_carlo(
 class _MonteCarlo:
     """A search that grows a tree of positions by one node with each random game."""
 
-    def __init__(
-        self,
-        game: Game[Any],
-        moves_of: Callable[[Any, Seat], Sequence[str]],
-        seed: int,
-        longest: int,
-    ) -> None:
+    def __init__(self, game: Game[Any], seed: int) -> None:
         self._game = game
-        self._moves_of = moves_of
         self._draws = random.Random(seed)  # noqa: S311 - for playing only
-        self._longest = longest
 
     def node(self, state: Any, mover: Seat, seat: Seat) -> _Node:
         """Return the node of a position; a seat without moves passes."""
         result = self._game.over(state)
         if result is not None:
             return _Node(state, mover, seat, [], result)
-        moves = list(self._moves_of(state, seat))
+        moves = list(self._game.moves(state, seat))
         if not moves:
             seat = 1 - seat
-            moves = list(self._moves_of(state, seat))
+            moves = list(self._game.moves(state, seat))
         self._draws.shuffle(moves)
         return _Node(state, mover, seat, moves, None)
 
@@ -254,10 +243,10 @@ class _MonteCarlo:
     def _played_out(self, node: _Node) -> Sequence[float]:
         """Return the worth of a random game for each seat."""
         state, seat, result = node.state, node.seat, node.result
-        for _ in range(self._longest):
+        for _ in range(_LONGEST):
             if result is not None:
                 break
-            moves = self._moves_of(state, seat)
+            moves = list(self._game.moves(state, seat))
             if moves:
                 move = moves[int(self._draws.random() * len(moves))]
                 state, seat = after(self._game, state, seat, move)
