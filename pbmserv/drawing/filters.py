@@ -44,7 +44,8 @@ def drawn_page(view: View, names: Sequence[str], moves: Sequence[str], draft: st
     """Return the parts of the board for a page.
 
     Args:
-        moves: those that taps lead to; none if the board is only to be looked at.
+        moves: the moves that taps send; none if the board is shown without buttons.
+        draft: the text of the move so far.
     """
     by_side = view.names_by_side(names)
     return page_blocks(

@@ -43,9 +43,9 @@ class Block:
 
 
 Draw = Callable[[Cell], str]
-"""Returns the inside of a cell."""
+"""Returns the content of a cell."""
 Head = Callable[[str, str], str]
-"""Returns the head of a column, by its name and what a tap on it replies."""
+"""Returns the head of a column, by its name and the reply that a tap on it sends."""
 
 
 def letter_blocks(
@@ -60,7 +60,7 @@ def letter_blocks(
     """Return the parts of a board for a letter.
 
     Args:
-        moves: those that the reader can make now.
+        moves: the moves that the reader can make now.
         link: makes the address of a reply with a move; `None` if there is no room for links.
     """
     grids = [part for part in parts if isinstance(part, Grid)]
@@ -97,7 +97,7 @@ def page_blocks(
     """Return the parts of a board for a page, with a button in each cell that can be played.
 
     Args:
-        moves: those that the reader can make now.
+        moves: the moves that the reader can make now.
         draft: the text of the move so far; cells that complete it are buttons, too.
     """
     begun = matching.pieces(draft)
@@ -269,7 +269,7 @@ def _edge_class(layout: Layout, side: str) -> str:
 
 
 def _inside(cell: Cell, *, named: bool, stacked: bool) -> str:
-    """Return the inside of a cell: its piece, or in a letter the name of an empty cell.
+    """Return the content of a cell: its piece, or in a letter the name of an empty cell.
 
     Args:
         stacked: several pieces are drawn above each other; otherwise by their number.

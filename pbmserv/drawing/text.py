@@ -21,7 +21,7 @@ def board_text(
     """Return the text board.
 
     Args:
-        names: of the players, by side.
+        names: the names of the players, by side.
         you: the reader's side.
         turned: whether the reader sits at the other side.
     """

@@ -62,7 +62,7 @@ class ListedBot:
 
 
 class AdaptedGame:
-    """A `pbmserv.game.Game` as the rest of the server knows games."""
+    """A `pbmserv.game.Game` with the methods of `engine.protocol.Game`."""
 
     def __init__(self, rules: Game[Any]) -> None:
         check_declaration(rules)
@@ -324,7 +324,7 @@ class AdaptedGame:
         return Illegal(f"{self.info.key}.not-now", part=part, title=self.info.title, ask="")
 
     def claim_draw(self, state: Table, seat: Seat) -> Step[Table]:
-        """Carry out that a seat claims a draw from a silent opponent.
+        """Return the step after a seat has claimed a draw from a silent opponent.
 
         Raises:
             Illegal: the game has no draws by agreement, or more than two players.
@@ -334,7 +334,7 @@ class AdaptedGame:
         return self._keeper.claim_draw(state, seat)
 
     def withdraw(self, state: Table, seat: Seat) -> Step[Table]:
-        """Carry out that a seat resigns.
+        """Return the step after a seat has resigned.
 
         Raises:
             Illegal: the board is over, or the seat is out.
@@ -378,7 +378,7 @@ class AdaptedGame:
         return Preview(move, replace(shown, may_take_back=False), step.notes)
 
     def condition(self, view: View, text: str) -> str:  # noqa: ARG002 - a contract
-        """Read the condition that another player's last move was this one."""
+        """Read a condition, which is a move: it holds if the last move was this one."""
         move = " ".join(text.split())
         if not matching.is_like(move, self.rules.words, freely=True):
             raise NotUnderstood(
@@ -437,7 +437,7 @@ class AdaptedGame:
 
 
 def adapt(rules: Game[Any]) -> AdaptedGame:
-    """Return a game as the server knows games, and let templates find it by its key.
+    """Return a game of `engine.protocol`, and let templates find it by its key.
 
     Raises:
         ValueError: see `check_declaration`.
@@ -447,7 +447,7 @@ def adapt(rules: Game[Any]) -> AdaptedGame:
 
 
 def adapted(game: Any) -> Any:
-    """Return the game as the server knows games; one of `engine.protocol` as it is.
+    """Return a game of `engine.protocol`, which is the game itself if it is one already.
 
     Raises:
         TypeError: it is a class.

@@ -14,13 +14,13 @@ class Cell:
     """A cell of a grid.
 
     Attributes:
-        name: as moves call it.
-        key: of the piece in it; empty if there is none.
-        piece: its name; empty if there is none.
-        owner: the owner's seat; null if nobody owns it.
-        count: how many pieces there are.
-        new: whether the last move changed it.
-        strong: whether it matters, such as a cell of a winning line.
+        name: the name of the cell in moves.
+        key: the key of the piece in it; empty if there is none.
+        piece: the name of the piece; empty if there is none.
+        owner: the seat of its owner; null if nobody owns it.
+        count: the number of pieces.
+        new: whether the last move changed the cell.
+        strong: whether the cell is marked, such as one of a winning line.
     """
 
     name: str
@@ -37,7 +37,8 @@ class Things:
     """Things beside a board, such as dice.
 
     Attributes:
-        items: their names.
+        title: the heading.
+        items: the names of the things.
     """
 
     title: str
@@ -49,6 +50,7 @@ class BoardGrid:
     """A grid.
 
     Attributes:
+        title: the heading; empty for none.
         shape: squares, chequered, lines, hexes or points.
         rows: from the top, as seat 0 sees it.
     """
@@ -63,12 +65,12 @@ class GameBoard:
     """A board as its reader sees it.
 
     Attributes:
-        grids: the boards.
-        things: what lies beside them.
-        texts: what else the game says.
+        grids: the grids.
+        things: the things beside them.
+        texts: paragraphs of the game about the position.
         moves: the moves that the game lists for the reader; empty if it is not their turn.
         last: the last move, as the reader may know it.
-        offer: what the other player offers: "draw", "takeback" or empty.
+        offer: the offer that waits for the reader's answer: "draw", "takeback" or empty.
         may_swap: whether the reader may take the other side now.
     """
 

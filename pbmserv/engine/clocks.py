@@ -442,7 +442,6 @@ def _marks(
     return marks
 
 
-@lru_cache(maxsize=256)  # most boards have the usual terms
 def _first_due(terms: Terms, used: timedelta, before: tuple[timedelta, ...]) -> timedelta | None:
     """Return the first counted time at which a reminder or forfeit is due, `None` for never."""
     limit = terms.limit(SeatClock(used=used))

@@ -78,11 +78,6 @@ def work_of(game: AnyGame, state: Any, text: str) -> int:
     return weight(len(text)) + (rules.effort(state, text) if sized else 0)
 
 
-def start(game: AnyGame, record: GameRecord) -> Any:
-    """Return the state before the first ply."""
-    return _begun(game, record, record.seed)[0]
-
-
 def _begun(game: AnyGame, head: GameRecord, chance: bytes) -> tuple[Any, bool]:
     """Return the state before the first move, and whether the game has drawn anything for it."""
     rng = Rng(chance, 0)

@@ -1,7 +1,7 @@
 """Plays a `pbmserv.game.Game` by turns: passes, swaps, offers, take-backs, elimination.
 
-The rules speak of sides: side 0 begins. Players have seats. A swap exchanges the sides of two
-players, and so no game has a line for it.
+The rules know sides: side 0 begins. Players have seats. A swap exchanges the sides of two players,
+so that games need no code for it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class BrokenRules(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A board with all that the server knows beside the state of the game.
+    """A board: the state of the game, and the facts that the server keeps beside it.
 
     Attributes:
         state: the state of the game.
@@ -62,8 +62,8 @@ class Table:
         due: seats that may use a turn now, each with the number of that turn.
         used: the highest number of a turn that was used.
         out: seats that were eliminated or have resigned, the first one first.
-        resigned: seats of these that have resigned.
-        chosen: moves of this turn that are not carried out yet, if seats move together.
+        resigned: the seats in `out` that have resigned.
+        chosen: if seats move together, the moves of this turn, which are not carried out yet.
         offer: the offer of a seat, `DRAW` or `TAKE_BACK`, and the seat.
         last: the last move, as everybody may read it.
         may_swap: whether the seat to move may take the other side.
@@ -116,7 +116,7 @@ class Table:
         return last + sum(1 for other in live if 0 < (other - first) % self.seats <= waits)
 
     def retaken(self, seat: Seat) -> Table | None:
-        """Return the table before the last turn of a seat, `None` if that cannot be had back."""
+        """Return the table before the last turn of a seat, `None` if it cannot be taken back."""
         table: Table | None = self
         while table is not None and table.before is not None:
             if table.final:
@@ -128,10 +128,10 @@ class Table:
 
 
 class CountedRng:
-    """Draws for a game, and remembers whether there were any.
+    """Random numbers for a game.
 
     Attributes:
-        drawn: whether there were any.
+        drawn: whether the game has drawn any.
         dealt: see `Table`; only draws of a duplicate event are counted.
     """
 
@@ -156,7 +156,7 @@ class CountedRng:
 
 
 class DealtRng(CountedRng):
-    """Draws of a board of a duplicate event.
+    """Random numbers for a board of a duplicate event.
 
     Draw *n* of deal *k* is the same on all boards of its game, whatever moves come before it.
 
@@ -190,12 +190,12 @@ class DealtRng(CountedRng):
 
 
 def rng_for(options: Iterable[tuple[str, Any]], rng: Rng, dealt: tuple[int, int]) -> CountedRng:
-    """Return the draws of a board with these options."""
+    """Return the random numbers of a board with these options."""
     return DealtRng(rng, dealt) if DUPLICATE_OPTION in options else CountedRng(rng)
 
 
 class Keeper:
-    """Keeps the table of a game: carries out turns, offers and resignations."""
+    """Carries out turns, offers and resignations at the tables of a game."""
 
     def __init__(self, game: Game[Any]) -> None:
         self.game = game
@@ -242,7 +242,7 @@ class Keeper:
         )
 
     def _choose(self, table: Table, seat: Seat, move: str, rng: Rng) -> Step[Table]:
-        """Keep a move until all have chosen; then carry out all of them."""
+        """Keep the move of a seat until all seats have chosen; then carry out all moves."""
         used = dict(table.due)[seat]
         due = tuple(turn for turn in table.due if turn[0] != seat)
         chosen = replace(
@@ -282,7 +282,8 @@ class Keeper:
         """Return the step after the game has carried out a move.
 
         Args:
-            table: before it, but with the new number of turns.
+            table: the table before the move, with the new number of turns.
+            after: the result of the move.
             following: sides in the order in which they come to move.
         """
         all_notes = list(notes)
@@ -363,12 +364,12 @@ class Keeper:
         return Step(after, {None: SWAP}, (Note("swapped", seat, None),))
 
     def offer(self, table: Table, seat: Seat, proposal: str) -> Step[Table]:
-        """Carry out that a seat offers something to the other one."""
+        """Return the step after a seat has offered something to the other one."""
         after = replace(table, offer=(proposal, seat))
         return Step(after, {None: proposal}, (Note(OFFER, seat, None, {"what": proposal}),))
 
     def answer(self, table: Table, seat: Seat, *, agreed: bool) -> Step[Table]:
-        """Carry out the answer to an offer."""
+        """Return the step after a seat has answered an offer."""
         assert table.offer is not None
         proposal, by = table.offer
         kind = "agreed" if agreed else "refused"
@@ -387,14 +388,14 @@ class Keeper:
         return Step(replace(target, due=due, used=table.used, offer=None), public, notes)
 
     def claim_draw(self, table: Table, seat: Seat) -> Step[Table]:
-        """Carry out that a seat claims a draw, since the other one is silent."""
+        """Return the step after a seat has claimed a draw, since the other one is silent."""
         outcome = Outcome((1,) * table.seats, "claimed after a long silence")
         after = replace(table, offer=None, outcome=outcome, due=())
         notes = (Note(OFFER, seat, None, {"what": "draw-claimed"}),)
         return Step(after, {None: "claim"}, notes, reveals=True)
 
     def resign(self, table: Table, seat: Seat, rng: Rng) -> Step[Table]:
-        """Carry out that a seat resigns; with three or more players the others play on."""
+        """Return the step after a seat has resigned. Two or more other players play on."""
         gone = replace(table, out=(*table.out, seat), resigned=(*table.resigned, seat), offer=None)
         others = [other for other in range(table.seats) if other not in gone.out]
         if len(others) < 2:
@@ -459,7 +460,7 @@ def outcome_of(game: Game[Any], table: Table, result: Result) -> Outcome:
 
 
 def _as_after(game: Game[Any], table: Table, method: str, done: Any) -> After[Any]:
-    """Return what a method of the rules has returned, in one form.
+    """Return the value that a method of the rules has returned as an `After`.
 
     Raises:
         BrokenRules: the server cannot carry it out.

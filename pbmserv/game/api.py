@@ -1,4 +1,4 @@
-"""The words in which the author of a game says its rules: see `Game`."""
+"""The types with which the author of a game writes its rules; see `Game`."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ class Told:
     """A sentence about something that happened.
 
     Attributes:
-        text: in which ``{0}`` is the name of seat 0 ("You" for that seat itself) and ``{0's}`` its
-            possessive form ("your").
+        text: the sentence. In it, ``{0}`` is the name of seat 0 ("You" for that seat itself) and
+            ``{0's}`` its possessive form ("your").
         to: the seats that may read it; `None` = everybody.
     """
 
@@ -119,10 +119,11 @@ class After(Generic[S]):
     """The result of a move, if there is more to say than the new state.
 
     Attributes:
-        told: what happened; if empty, "NAME played MOVE."
+        state: the new state.
+        told: sentences about the move; if empty, "NAME played MOVE."
         next: the seats to move now; `None` = the next seat that is not out.
         out: seats that were eliminated.
-        secret: what others read in place of the move.
+        secret: the text that others read in place of the move.
         final: whether the move can never be taken back, because it revealed something. A move for
             which dice were rolled is always final.
     """
@@ -137,7 +138,7 @@ class After(Generic[S]):
 
 @dataclass(frozen=True)
 class Piece:
-    """Something that lies on a board.
+    """A piece on a board.
 
     Attributes:
         text: one or two characters, for boards of plain text.
@@ -166,17 +167,17 @@ class Grid:
 
     Attributes:
         rows: keys of pieces, top row first; ``.`` is an empty cell, a blank is no cell.
-        title: stands above the board.
+        title: the heading above the board.
         columns: the name of each column.
-        lines: the name of each row; if empty, 1, 2, 3 from the top. A cell is called by its column
-            and its line, as in "B2".
+        lines: the name of each row; if empty, 1, 2, 3 from the top. The name of a cell is its
+            column and its line, as in "B2".
         shape: ``lines`` puts the pieces on crossings, as in Go; ``hexes`` shifts each row by half
             a cell; ``points`` are the points of backgammon.
         new: names of cells that the last move changed.
-        strong: names of cells that matter, such as a winning line.
-        strong_is: says in the legend what these cells are.
+        strong: names of cells to mark, such as a winning line.
+        strong_is: the meaning of these marks in the legend.
         edges: the owners of edges, by ``top``, ``right``, ``bottom`` and ``left``.
-        names: names of cells that are not called by column and line, by (row, column).
+        names: other names of cells, by (row, column).
         counts: the number of pieces in a cell, by its name, where there may be several.
         still: whether there is nothing to tap on this board.
     """
@@ -232,7 +233,8 @@ class Game(Generic[S]):
     offers swaps, draws and take-backs, and knows who has resigned.
 
     Attributes:
-        key: its word in commands: small letters and digits.
+        key: its word in commands: small letters, digits and underscores.
+        title: its name for people.
         seats: the lowest and highest number of players.
         version: to be raised if an old game would replay differently.
         hidden: whether `seen` hides anything from anybody.
@@ -313,11 +315,11 @@ class Game(Generic[S]):
         raise NotImplementedError
 
     def seen(self, state: S, seat: Seat | None) -> S:
-        """Return the state without what a seat may not know; `None` = a spectator."""
+        """Return the state without the facts that a seat may not know; `None` = a spectator."""
         return state
 
     def show(self, state: S, seat: Seat | None) -> Part | Sequence[Part]:
-        """Return what a seat (`None` = a spectator) sees."""
+        """Return the parts of the board as a seat sees them; `None` = a spectator."""
         raise NotImplementedError
 
     def ask(self, state: S, seat: Seat) -> str:
@@ -345,5 +347,5 @@ class Game(Generic[S]):
         return None
 
     def leave(self, state: S, seat: Seat, rng: Rng) -> S | After[S]:
-        """Carry out that one of three or more players has resigned; it has no more turns."""
+        """Return the state after one of three or more players has resigned."""
         return state

@@ -25,7 +25,7 @@ class Cell:
         dark: whether it is a dark square of a chequered board.
         new: whether the last move changed it.
         strong: whether it matters, such as a cell of a winning line.
-        tap: what a tap replies; "" if nothing can be played here.
+        tap: the reply that a tap sends; "" if nothing can be played here.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Layout:
 
     Attributes:
         columns, lines: the labels, from the left and from the top.
-        taps: what a tap on the label of a column replies, for each column.
+        taps: the reply that a tap on the label of each column sends; "" for none.
         edges: owners of the edges, as the reader sees them.
     """
 
@@ -77,7 +77,7 @@ def laid_out(grid: Grid, moves: Iterable[str] = (), *, turned: bool = False) -> 
     """Return a board as its reader sees it.
 
     Args:
-        moves: those that the reader can make now, which taps lead to.
+        moves: the moves that the reader can make now, which taps send.
         turned: whether the reader sits at the other side.
     """
     width = max(map(len, grid.rows), default=0)
@@ -128,7 +128,7 @@ def _cell(
     Args:
         place: its row and column.
         label: the labels of its column and line.
-        column_tap: what a tap on the label of its column replies.
+        column_tap: the reply that a tap on the label of its column sends.
     """
     row, column = place
     key = grid.rows[row][column]
@@ -148,7 +148,7 @@ def _cell(
 
 
 def piece_of(pieces: Mapping[str, Piece], key: str) -> Piece:
-    """Return the piece of a key; one that the game does not describe is shown as its key."""
+    """Return the piece with a key; a key without a description is shown as it is."""
     return pieces[key] if key in pieces else Piece(key, key)
 
 
@@ -157,10 +157,10 @@ def legend(
 ) -> str:
     """Return a sentence that says whose pieces are whose and explains the marks on the board.
 
-    It is "" if nothing is anybody's and nothing is marked.
+    It is "" if no piece has an owner and no cell is marked.
 
     Args:
-        names: of the players, by side.
+        names: the names of the players, by side.
         glyphs: whether the board is drawn with glyphs.
     """
     grids = [part for part in parts if isinstance(part, Grid)]

@@ -1,6 +1,6 @@
-"""Two searches for bots, over nothing but `moves`, `play` and `over` of a game.
+"""Two searches for bots, which use only `moves`, `play` and `over` of a game.
 
-Both count their work and look at no clock, so the same position gives the same move everywhere.
+Both limit their work without a clock, so that the same position gives the same move everywhere.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ Evaluate = Callable[[S, Seat], float]
 _WON = 10_000.0
 _DEEPEST = 64
 _EXPLORATION = 1.1
+_LONGEST = 400
+"""Moves after which a random game counts as a draw."""
 
 
 class Effort:
@@ -67,7 +69,8 @@ def alpha_beta(
     """Return the best move of a game for two without chance, as deep as the budget allows.
 
     Args:
-        nodes: how many positions to look at.
+        nodes: the number of positions to look at.
+        evaluate: estimates the positions where the search stops.
     """
     search = _AlphaBeta(game, evaluate, max(10, round(nodes * Effort.share)))
     moves = rng.shuffled(list(game.moves(state, seat)))
@@ -187,17 +190,13 @@ def monte_carlo(
     rng: Rng,
     *,
     playouts: int,
-    longest: int = 400,
-    sensible: Callable[[S, Seat], Sequence[str]] | None = None,
 ) -> str:
     """Return the move that wins most of many random games (UCT), without chance in the rules.
 
     Args:
-        longest: moves after which a random game counts as a draw.
-        sensible: moves worth a look; `moves` of the game without it.
+        playouts: the number of random games.
     """
-    moves_of = sensible or (lambda state, seat: list(game.moves(state, seat)))
-    search = _MonteCarlo(game, moves_of, rng.below(2**32), longest)
+    search = _MonteCarlo(game, rng.below(2**32))
     root = search.node(state, 1 - seat, seat)
     if len(root.untried) == 1:
         return root.untried[0]
@@ -209,27 +208,19 @@ def monte_carlo(
 class _MonteCarlo:
     """A search that grows a tree of positions by one node with each random game."""
 
-    def __init__(
-        self,
-        game: Game[Any],
-        moves_of: Callable[[Any, Seat], Sequence[str]],
-        seed: int,
-        longest: int,
-    ) -> None:
+    def __init__(self, game: Game[Any], seed: int) -> None:
         self._game = game
-        self._moves_of = moves_of
         self._draws = random.Random(seed)  # noqa: S311 - for playing only
-        self._longest = longest
 
     def node(self, state: Any, mover: Seat, seat: Seat) -> _Node:
         """Return the node of a position; a seat without moves passes."""
         result = self._game.over(state)
         if result is not None:
             return _Node(state, mover, seat, [], result)
-        moves = list(self._moves_of(state, seat))
+        moves = list(self._game.moves(state, seat))
         if not moves:
             seat = 1 - seat
-            moves = list(self._moves_of(state, seat))
+            moves = list(self._game.moves(state, seat))
         self._draws.shuffle(moves)
         return _Node(state, mover, seat, moves, None)
 
@@ -252,10 +243,10 @@ class _MonteCarlo:
     def _played_out(self, node: _Node) -> Sequence[float]:
         """Return the worth of a random game for each seat."""
         state, seat, result = node.state, node.seat, node.result
-        for _ in range(self._longest):
+        for _ in range(_LONGEST):
             if result is not None:
                 break
-            moves = self._moves_of(state, seat)
+            moves = list(self._game.moves(state, seat))
             if moves:
                 move = moves[int(self._draws.random() * len(moves))]
                 state, seat = after(self._game, state, seat, move)
@@ -272,11 +263,12 @@ def levels(
     evaluate: Evaluate[S] | None = None,
     nodes: tuple[int, int, int] = (60, 2_000, 30_000),
 ) -> dict[str, Bot[S]]:
-    """Return the bots ``house-easy``, ``house`` and ``house-best``, which look further each.
+    """Return the bots ``house-easy``, ``house`` and ``house-best``.
 
     Args:
-        game: returns the game, which is not made yet where its class names its bots.
-        evaluate: how good a state is; without it only the end of the game counts.
+        game: returns the game, which does not exist yet when its class names its bots.
+        evaluate: estimates a state; without it only the end of the game counts.
+        nodes: the positions that each bot looks at for a move.
     """
 
     def bot(budget: int) -> Bot[S]:

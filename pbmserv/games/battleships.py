@@ -30,7 +30,7 @@ CELLS = tuple(f"{LETTERS[n % SIZE]}{n // SIZE + 1}" for n in range(SIZE * SIZE))
 PLACE = {name: n for n, name in enumerate(CELLS)}
 PIECES = {
     "#": Piece("#", "ship", None, "\N{BLACK SQUARE}"),
-    "*": Piece("*", "hit", 1, "\N{HEAVY MULTIPLICATION X}"),
+    "*": Piece("*", "hit", None, "\N{HEAVY MULTIPLICATION X}"),
     "o": Piece("o", "miss", None, "\N{MIDDLE DOT}"),
 }
 SPAN = re.compile(r"\b([A-J])(10|[1-9])\s*(?:-|to|\.\.)\s*([A-J])(10|[1-9])\b", re.IGNORECASE)
@@ -282,9 +282,8 @@ class Battleships(Game[State]):
         ]
         rows = [marks[n : n + SIZE] for n in range(0, SIZE * SIZE, SIZE)]
         sunk = [CELLS[cell] for n in waters.sunk for cell in waters.ships[n]]
-        pieces = {key: replace(piece, seat=None) for key, piece in PIECES.items()}
         still = still or not waters.is_ready
-        return Grid(rows, pieces, title=title, strong=sunk, strong_is="sunk", still=still)
+        return Grid(rows, PIECES, title=title, strong=sunk, strong_is="sunk", still=still)
 
     def ask(self, state: State, seat: Seat) -> str:
         if not state[seat].is_ready:
@@ -320,8 +319,13 @@ def chances(waters: Waters) -> list[float]:
     return [0.0 if n in waters.shots else likelihood for n, likelihood in enumerate(weight)]
 
 
-def hunter(level: int) -> Bot[State]:
-    """Return a bot: 0 fires at random until it hits, 1 takes chances, 2 the best of them."""
+def hunter(least: float) -> Bot[State]:
+    """Return a bot that fires at the likeliest cells.
+
+    Args:
+        least: how likely a cell must be, as a share of the likeliest one. With 0,
+            the bot fires at random in every other column until it hits a ship.
+    """
 
     def choose(state: State, seat: Seat, rng: Rng) -> str:
         if not state[seat].is_ready:
@@ -333,14 +337,12 @@ def hunter(level: int) -> Bot[State]:
             free = [n for n in range(SIZE * SIZE) if n not in theirs.shots and n not in shots]
             best = max(weight[n] for n in free)
             sunk = {cell for n in theirs.sunk for cell in theirs.ships[n]}
-            floor = 0.98 if level == 2 else 0.4 if level == 1 else 0.0
-            if level == 0 and theirs.hits - sunk:
-                floor = 0.5
-            good = [n for n in free if weight[n] >= floor * best and (level or n % 2 or floor)]
+            floor = least or (0.5 if theirs.hits - sunk else 0.0)
+            good = [n for n in free if weight[n] >= floor * best and (floor or n % 2)]
             shots.append(rng.choice(good or free))
         return " ".join(CELLS[n] for n in shots)
 
     return choose
 
 
-GAME.bots = {"house-easy": hunter(0), "house": hunter(1), "house-best": hunter(2)}
+GAME.bots = {"house-easy": hunter(0.0), "house": hunter(0.4), "house-best": hunter(0.98)}

@@ -48,6 +48,8 @@ PIECES = {
 ROOK_STEPS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 BISHOP_STEPS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 KNIGHT_STEPS = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
+CASTLINGS = {"oo": "OO", "00": "OO", "ooo": "OOO", "000": "OOO"}
+"""Castling as people write it, without signs, and in `notation` without signs."""
 START = "rnbqkbnr" + "p" * 8 + "." * 32 + "P" * 8 + "RNBQKBNR"
 
 
@@ -327,6 +329,32 @@ def notation(position: Position, step: Step, others: Iterable[Step]) -> str:
     return f"{piece}{start}{target}"
 
 
+def move_in_notation(position: Position, listed: Sequence[Step], plain: str) -> str | None:
+    """Return the only move that a text in standard notation means, `None` for none or several.
+
+    Args:
+        listed: the legal moves.
+        plain: the text without blanks and signs.
+    """
+    short = CASTLINGS.get(plain.lower()) or plain.replace("x", "")
+    moves_by_name: dict[str, list[str]] = {}
+    for step in listed:
+        name = re.sub("[x=-]", "", notation(position, step, listed))
+        moves_by_name.setdefault(name, []).append(text_of(position, step))
+    in_any_case = [
+        move
+        for name, moves in moves_by_name.items()
+        if name.lower() == short.lower()
+        for move in moves
+    ]
+    if "x" not in plain and short.islower() and len(in_any_case) > 1:
+        return None  # "bc4" may be a bishop or a pawn
+    for written in (short, f"{short}Q", short[:1].upper() + short[1:]):
+        if len(moves := moves_by_name.get(written, ())) == 1:
+            return moves[0]
+    return in_any_case[0] if len(in_any_case) == 1 else None
+
+
 def full_notation(position: Position, step: Step) -> str:
     """Return a move in standard notation, with + for a check and # for mate."""
     text = notation(position, step, list(legal(position)))
@@ -392,22 +420,9 @@ class Chess(Game[Position]):
         for wanted in (squares, f"{squares}q"):
             if wanted in by_text:
                 return wanted
-        castling = {"oo": "O-O", "00": "O-O", "ooo": "O-O-O", "000": "O-O-O"}.get(plain.lower())
-        short = castling.replace("-", "") if castling else plain.replace("x", "")
-        spelt: dict[str, list[str]] = {}
-        for name, step in by_text.items():
-            san = re.sub("[x=-]", "", notation(state, step, listed))
-            spelt.setdefault(san, []).append(name)
-        for written in (short, f"{short}Q", short[:1].upper() + short[1:], short.lower()):
-            in_any_case = written == short.lower()
-            matches = [
-                name
-                for san, names in spelt.items()
-                if written == san or (in_any_case and written == san.lower())
-                for name in names
-            ]
-            if len(matches) == 1:
-                return matches[0]
+        move = move_in_notation(state, listed, plain)
+        if move is not None:
+            return move
         raise No(self.why_not(state, squares, plain))
 
     def why_not(self, state: Position, squares: str, plain: str) -> str:
@@ -622,7 +637,12 @@ class Search:
 
 
 def bot(nodes: int, slips: int) -> Bot[Position]:
-    """Return a bot that looks at so many positions, and in one of *slips* moves at few only."""
+    """Return a bot.
+
+    Args:
+        nodes: the positions that it looks at for a move.
+        slips: in one of so many moves, it looks at a few positions only; 0 for never.
+    """
 
     def choose(state: Position, seat: Seat, rng: Rng) -> str:
         budget = nodes if not slips or rng.below(slips) else 40

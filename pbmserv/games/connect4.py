@@ -1,6 +1,6 @@
 """Connect Four, with bots that read ahead on two numbers of bits.
 
-The best one keeps a win or a draw: it plays from a book, or looks at everything that can follow.
+The best one keeps a win or a draw: it plays from a book, or searches all continuations.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Spent(Exception):
 
 
 class Search:
-    """Reads ahead; from the middle of a game on to its end, so that the bot plays perfectly."""
+    """A search within a budget. From the middle of a game on it reaches the end of the game."""
 
     def __init__(self, nodes: int) -> None:
         self.left = nodes
@@ -218,7 +218,7 @@ class Search:
 
 
 class Proof:
-    """Looks at everything that can follow, to learn whether a player can win, or at least draw."""
+    """A search of all continuations, which finds out whether a player can win or at least draw."""
 
     def __init__(self, nodes: int) -> None:
         self.left = nodes
@@ -345,8 +345,10 @@ def book() -> Mapping[int, int]:
 
 
 def either_way(mine: int, theirs: int, find: Callable[[int, int], int]) -> int:
-    """Return the column that *find* returns, which is asked about the one with the lower key of a
-    position and its mirror image."""
+    """Return the column that *find* returns for a position.
+
+    *find* gets the position or its mirror image, whichever has the lower key.
+    """
     if mirrored(2 * mine + theirs) >= 2 * mine + theirs:
         return find(mine, theirs)
     return WIDTH - 1 - find(mirrored(mine), mirrored(theirs))

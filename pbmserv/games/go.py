@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
+from math import isqrt
 from typing import Any
 
 from pbmserv.game import (
@@ -101,11 +102,11 @@ class Position:
 
 def size_of(board: str) -> int:
     """Return the number of rows of a board."""
-    return int(len(board) ** 0.5)
+    return isqrt(len(board))
 
 
 def hash_of(board: str) -> int:
-    """Return a number that stands for a board."""
+    """Return the hash of a board."""
     return int.from_bytes(blake2b(board.encode(), digest_size=8).digest(), "big")
 
 
@@ -369,7 +370,7 @@ def stifled(board: list[str], cell: int, around: Sequence[Sequence[int]]) -> set
 def put(
     board: list[str], cell: int, stone: str, around: Sequence[Sequence[int]]
 ) -> list[int] | None:
-    """Put a stone on a board; the captured stones. `None`: it would be suicide."""
+    """Put a stone on a board, and return the captured stones; `None` if it would be suicide."""
     board[cell] = stone
     captured: list[int] = []
     for other in around[cell]:

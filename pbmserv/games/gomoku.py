@@ -37,15 +37,15 @@ NAME = re.compile(r"[A-O](?:1[0-5]|[1-9])(?![0-9])", re.IGNORECASE)
 
 def lines(length: int) -> list[tuple[int, ...]]:
     """Return all lines of so many cells."""
-    lines = []
+    runs = []
     for row in range(SIZE):
         for column in range(SIZE):
             for right, down in STEPS:
                 x, y = column + (length - 1) * right, row + (length - 1) * down
                 if 0 <= x < SIZE and 0 <= y < SIZE:
                     start, step = row * SIZE + column, down * SIZE + right
-                    lines.append(tuple(start + n * step for n in range(length)))
-    return lines
+                    runs.append(tuple(start + n * step for n in range(length)))
+    return runs
 
 
 FIVES = lines(5)

@@ -6,6 +6,7 @@ import random
 from collections import deque
 from collections.abc import Iterable, Mapping
 from functools import cache
+from math import isqrt
 from typing import Any
 
 from pbmserv.game import LETTERS, Bot, Effort, Game, Grid, Option, Piece, Result, Rng, Seat, win
@@ -47,7 +48,7 @@ def edges(size: int, seat: Seat) -> tuple[frozenset[int], frozenset[int]]:
 
 def side_of(board: str) -> int:
     """Return the number of rows of a board."""
-    return int(len(board) ** 0.5)
+    return isqrt(len(board))
 
 
 def chain(board: str, seat: Seat) -> list[int]:

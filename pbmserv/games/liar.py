@@ -232,10 +232,15 @@ def chance(state: Round, seat: Seat, bid: tuple[int, int], trust: float) -> floa
 
 
 def gambler(doubts: float, bluffs: float, trust: float = 0.0) -> Bot[Round]:
-    """Return a bot that doubts bids less likely than *doubts*, and bids what is as likely.
+    """Return a bot.
 
-    It makes any of the lowest of these bids, or the likeliest of them above another player's bid if
-    it trusts others.
+    It makes one of the lowest bids that are likely enough. If it trusts others, it makes the
+    likeliest of these above another player's bid.
+
+    Args:
+        doubts: it doubts a bid that is less likely than this.
+        bluffs: the least likelihood of its own bids.
+        trust: see `chance`.
     """
 
     def choose(state: Round, seat: Seat, rng: Rng) -> str:

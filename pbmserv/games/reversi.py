@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from math import isqrt
 from typing import Any
 
 from pbmserv.game import LETTERS, Game, Grid, Option, Piece, Result, Rng, Seat, levels, ranked
@@ -38,12 +39,9 @@ def rays(size: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
     return tuple(rays_by_cell)
 
 
-SIDES = {side * side: side for side in range(1, 12)}
-
-
 def side_of(board: str) -> int:
     """Return the number of rows of a board."""
-    return SIDES[len(board)]
+    return isqrt(len(board))
 
 
 def turned(board: str, seat: Seat, cell: int) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""Checks a game of `pbmserv.game` by playing it: what its author would else hear from players.
+"""Checks a game of `pbmserv.game` by playing it, so that its author hears of faults first.
 
 Each finding names the method and says in one sentence what is wrong.
 """
@@ -32,14 +32,14 @@ from pbmserv.testing.secret_checks import SecretChecks
 T = TypeVar("T")
 
 LONGEST = 3_000
-"""Moves after which a random game does not seem to end."""
+"""Most moves of a random game; a longer one does not seem to end."""
 SLOW_S = 0.5
-"""Processor seconds for one move after which players of other boards wait too long."""
+"""Most processor seconds of a move; with more, players of other boards wait too long."""
 LARGE = 200_000
-"""Octets of a state; the server keeps many of them."""
+"""Most octets of a state, since the server keeps many states."""
 BOT_S = 5.0
 _IN_EARNEST = (0, 5)
-"""Moves of a bot for which it may think as long as it wants."""
+"""Numbers of the moves for which a bot uses its whole budget."""
 GARBAGE = (
     *("", "?", "hello", "Hi Bob, nice game", "a1 b2 c3", "99", "-1", "pass", "\N{SNOWMAN}"),
     *("A" * 500, "1 2 3 4 5 6", "resign", "On 3 May Alice wrote:", "e2 e4 e6", "swap", "0"),
@@ -165,7 +165,7 @@ class _Checks:
         return sets[:12]
 
     def play_once(self, words: tuple[str, ...], seed: int) -> None:
-        """Play a random game to its end, and look at everything on the way."""
+        """Play a random game to its end, and check each position on the way."""
         rules, game = self.rules, self.game
         least, most = max(2, rules.seats[0]), rules.seats[1]
         seats = least + seed % (most - least + 1)
@@ -241,7 +241,7 @@ class _Checks:
                 self.report.add("read", f"reads {move.lower()!r} as {read.text!r}")
 
     def check_garbage(self, view: View) -> None:
-        """Check that nothing that people write breaks the game."""
+        """Check that the game can read or refuse any text."""
         for text in GARBAGE:
             try:
                 read = self.game.parse(view, text)

@@ -44,7 +44,7 @@ class DisplayChecks:
             self._check_letters(view, NAMES[:seats], you)
 
     def _check_parts(self, view: View) -> None:
-        """Check what the game shows."""
+        """Check the parts that `show` returns."""
         shown: Any = view.parts
         for part in shown:
             if not isinstance(part, Grid):
@@ -61,8 +61,8 @@ class DisplayChecks:
                 self._report.add("show", f"{strange[0]} is not a cell of the grid")
 
     def _check_letters(self, view: View, names: Sequence[str], you: Seat | None) -> None:
-        """Look at all that a letter and a page have of a board."""
-        for name, text in drawn(self._rules.key, view, names, you).items():
+        """Check the board as letters and pages render it."""
+        for name, text in rendered_board(self._rules.key, view, names, you).items():
             if name.startswith("board") and not re.sub(r"<[^<>]*>|[\s|+-]", "", text):
                 self._report.add("show", f"the board is empty ({name})")
             wide = [line for line in text.splitlines() if len(line) > WIDTH]
@@ -79,8 +79,8 @@ class DisplayChecks:
                     self._report.add("play", f"tells of a seat that is not there: {text!r}")
 
 
-def drawn(key: str, view: View, names: Sequence[str], you: Seat | None) -> dict[str, str]:
-    """Return all that a letter has of a board, by the names of its templates."""
+def rendered_board(key: str, view: View, names: Sequence[str], you: Seat | None) -> dict[str, str]:
+    """Return the parts of a letter about a board, by the names of their templates."""
     from pbmserv.letters.rendering import Links
     from pbmserv.letters.replies import Mailto
     from pbmserv.views.environment import environment

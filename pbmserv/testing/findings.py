@@ -60,7 +60,7 @@ class Report:
     largest: int = 0
 
     def add(self, method: str, sentence: str) -> None:
-        """Note a finding; of one kind for a method only the first."""
+        """Note a finding, unless the method has one that differs only in numbers or quotes."""
         kind = re.sub(r"[0-9]+|'[^']*'|\"[^\"]*\"", "*", sentence)
         self.findings.setdefault((method, kind), Finding(method, sentence))
 
@@ -70,11 +70,11 @@ class Report:
 
 
 class GameBroke(Exception):
-    """The game broke down; it has been noted."""
+    """Raised after a fault is noted with which the present game cannot go on."""
 
 
 class Notes:
-    """Notes what a game does wrong, with the place in its file.
+    """Notes the faults of a game, with their places in its file.
 
     Attributes:
         where: the options or the bot of the present game, for the ends of sentences.
@@ -112,7 +112,7 @@ class Notes:
 
     @contextmanager
     def noting_output(self) -> Iterator[None]:
-        """Note what the rules print in the block. On a server it ends in the server's output."""
+        """Note lines that the rules print in the block. A server would print them, too."""
         with (
             _Overheard(partial(self._note_line, "stdout")) as stdout,
             _Overheard(partial(self._note_line, "stderr")) as stderr,
@@ -162,10 +162,10 @@ class Notes:
 
 
 class _Overheard(io.TextIOBase):
-    """An output that reports each line, with the frames that have written its end.
+    """An output that reports each line.
 
     Args:
-        report: called with the line.
+        report: called with the line and the frames of the call that has written its end.
     """
 
     def __init__(self, report: Callable[[str, Sequence[traceback.FrameSummary]], None]) -> None:

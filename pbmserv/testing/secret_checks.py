@@ -1,4 +1,4 @@
-"""Checks that nothing hidden reaches a reader: it is changed, and what the reader gets compared."""
+"""Checks that no hidden fact reaches a reader, by changing the facts and comparing octets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pbmserv.engine.position import Position, notes_for
 from pbmserv.engine.table import Table
 from pbmserv.engine.types import Seat
 from pbmserv.game import Game
-from pbmserv.testing.display_checks import NAMES, drawn
+from pbmserv.testing.display_checks import NAMES, rendered_board
 from pbmserv.testing.findings import Report
 
 
@@ -25,11 +25,12 @@ class SecretChecks:
 
     def __init__(self, rules: Game[Any], game: AdaptedGame, report: Report) -> None:
         self._rules, self._game, self._report = rules, game, report
-        # States of earlier games in which the same seats have moved, to change what is hidden.
+        # States of earlier games in which the same seats have moved. Their hidden facts replace
+        # those of a later game.
         self._others: dict[tuple[object, ...], Any] = {}
 
     def remember(self, movers: tuple[object, ...], state: Any) -> None:
-        """Keep a state of a game, to change later games with the same moving seats.
+        """Keep a state, whose hidden facts `check_hidden` puts into later games.
 
         Args:
             movers: the options, the number of seats, and the seats that have moved, in order.
@@ -37,7 +38,7 @@ class SecretChecks:
         self._others[movers] = state
 
     def check_hidden(self, position: Position, seats: int, movers: tuple[object, ...]) -> None:
-        """Change what is hidden from a reader, and compare what the reader gets.
+        """Change the facts that are hidden from a reader, and compare the reader's boards.
 
         Args:
             movers: see `remember`; without an earlier game like this one, nothing is checked.
@@ -59,7 +60,7 @@ class SecretChecks:
             self._compare(position, _in_place(position, replace(table, state=changed)), you, seats)
 
     def check_secret_move(self, before: Position, seat: Seat, after: Position, seats: int) -> None:
-        """Make another move in place of a secret one, and compare what the others get."""
+        """Make another move in place of a secret one, and compare the boards of the others."""
         assert after.ply is not None
         text = after.ply.text
         if after.outcome is not None or after.step.public.get(None, text) in {text, ""}:
@@ -76,13 +77,13 @@ class SecretChecks:
                 self._compare(after, instead, you, seats)
 
     def _compare(self, first: Position, second: Position, you: Seat | None, seats: int) -> None:
-        """Compare, octet by octet, all that a reader gets of two positions."""
+        """Compare the boards and sentences that a reader gets of two positions."""
         reader = "a spectator" if you is None else f"seat {you}"
         views = [self._game.view(position.state, you) for position in (first, second)]
         if views[0].table.state != views[1].table.state:
             self._report.add("seen", f"{reader} can tell which secret move was made")
             return
-        drawings = [drawn(self._rules.key, view, NAMES[:seats], you) for view in views]
+        drawings = [rendered_board(self._rules.key, view, NAMES[:seats], you) for view in views]
         for name, text in drawings[0].items():
             if text != drawings[1][name]:
                 self._report.add("show", f"{reader} reads something hidden ({name})")

@@ -1,4 +1,4 @@
-"""A whole server without sockets in the process of a test: mails in, letters out."""
+"""A whole server in the process of a test. It takes mails and returns letters, without sockets."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class TestServer:
     __test__ = False
 
     def sign_up(self, userid: str) -> str:
-        """Create a player; their address."""
+        """Create a player, and return the address."""
         address = f"{userid}@players.example"
         password_hash = self.play.passwords.hash(PASSWORD)
         now = datetime.now(UTC)
@@ -108,14 +108,14 @@ class TestServer:
         return address
 
     def challenge(self, key: str, userids: list[str], options: str = "") -> None:
-        """Create players and begin a board, which all accept."""
+        """Create players, and begin a board that all of them accept."""
         addresses = [self.sign_up(userid) for userid in userids]
         self.send(addresses[0], f"{key} challenge {' '.join(userids)} {options}".strip())
         for address in addresses[1:]:
             self.reply(self.newest(address), "accept")
 
     def send(self, sender: str, subject: str, body: str = "", to: str = "") -> list[Letter]:
-        """Send a mail; the letters that come of it."""
+        """Send a mail, and return the letters that follow."""
         mail = EmailMessage(SENT)
         mail["From"], mail["To"], mail["Subject"] = sender, to or self.address, subject
         mail["Message-ID"] = f"<{len(self.letters)}.{id(mail)}@players.example>"
@@ -128,7 +128,7 @@ class TestServer:
         return self._new_letters()
 
     def reply(self, letter: Letter, body: str) -> list[Letter]:
-        """Reply to a letter; the letters that come of it."""
+        """Reply to a letter, and return the letters that follow."""
         to = str(letter.message["Reply-To"])
         return self.send(letter.recipient, f"Re: {letter.subject}", body, to)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
 from typing import Any
+
+import typer
 
 from pbmserv.drawing.filters import drawn_text
 from pbmserv.engine.adapter import AdaptedGame, adapt
@@ -24,15 +25,8 @@ def play_in_terminal(
     options: tuple[str, ...],
     bot: str,
     seed: bytes,
-    ask: Callable[[str], str] = input,
-    show: Callable[[str], None] = print,
 ) -> None:
-    """Play until the board is over, or the player writes "quit".
-
-    Args:
-        ask: returns what the player writes.
-        show: shows a text.
-    """
+    """Play until the board is over, or the player writes "quit"."""
     game = adapt(rules)
     level = bot or bots_of(game)[-1]
     if level not in game.bots:
@@ -40,19 +34,19 @@ def play_in_terminal(
     names = ("you", *(level for _ in range(1, max(2, rules.seats[0]))))
     record = GameRecord(rules.key, rules.version, len(names), options, seed)
     position = opening(game, record)
-    show(f"{rules.title}. Write a move, or quit.")
+    typer.echo(f"{rules.title}. Write a move, or quit.")
     while position.outcome is None:
         movers = game.to_act(position.state)
         if YOU not in movers:
             seat = min(movers)
             position = position.move(seat, bot_move(position, seat, level))
-            _tell(game, position, names, show)
+            _tell(game, position, names)
             continue
         view = game.view(position.state, YOU)
-        show("\n" + drawn_text(view, names))
-        show(textwrap.fill(view.ask, 76))
+        typer.echo("\n" + drawn_text(view, names))
+        typer.echo(textwrap.fill(view.ask, 76))
         try:
-            text = ask("> ")
+            text = input("> ")
         except EOFError:
             return
         if text.strip() in {"quit", "exit"}:
@@ -63,20 +57,18 @@ def play_in_terminal(
         try:
             move = game.meant(view, text) or game.parse(view, text)
         except MoveError as error:
-            show(textwrap.fill(refusal_sentence(error.refusal), 76))
+            typer.echo(textwrap.fill(refusal_sentence(error.refusal), 76))
             continue
         position = position.move(YOU, move)
-        _tell(game, position, names, show)
-    show("\n" + drawn_text(game.view(position.state, YOU), names))
-    show(_result(position.outcome))
+        _tell(game, position, names)
+    typer.echo("\n" + drawn_text(game.view(position.state, YOU), names))
+    typer.echo(_result(position.outcome))
 
 
-def _tell(
-    game: AdaptedGame, position: Position, names: tuple[str, ...], show: Callable[[str], None]
-) -> None:
+def _tell(game: AdaptedGame, position: Position, names: tuple[str, ...]) -> None:
     notes = list(notes_for(game, position.step, YOU))
     for sentence in note_sentences(game, notes, names, YOU):
-        show(textwrap.fill(sentence, 76))
+        typer.echo(textwrap.fill(sentence, 76))
 
 
 def _result(outcome: Outcome) -> str:

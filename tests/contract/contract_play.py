@@ -14,7 +14,7 @@ from blackbox_alone import every_game
 from examples import DEEP
 from heaps import HEAPS, show_heaps
 
-from pbmserv.engine.position import advance, start
+from pbmserv.engine.position import advance, opening
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import AnyGame, Registry
 from pbmserv.engine.rng import Rng
@@ -141,7 +141,7 @@ def play_randomly(game: AnyGame, words: tuple[str, ...], seed: bytes = SEED) -> 
     """Play random legal turns until the board is over."""
     seats = seats_for(game, words)
     record = GameRecord(game.info.key, game.info.rules_version, seats, words, seed)
-    steps: list[Step[Any]] = [Step(start(game, record), {None: ""})]
+    steps: list[Step[Any]] = [Step(opening(game, record).state, {None: ""})]
     dice = Rng(b"driver" + seed, 0)
     while acting := sorted(game.to_act(steps[-1].state)):
         assert len(record.plies) < LONGEST, "the game does not end"

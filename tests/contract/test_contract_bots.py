@@ -141,5 +141,6 @@ def test_a_bot_is_handed_nothing_that_its_seat_cannot_know(
 def test_where_something_is_hidden_another_seed_gives_other_moves(game: AnyGame) -> None:
     for level in game.bots if game.info.hidden else ():
         position = begun(game, ())
-        seeds = [replace(position, seed=bytes([n]) * 32) for n in range(4)]
-        assert len({bot_move(seed, Seat(0), level) for seed in seeds}) == 4
+        heads = [replace(position.head, seed=bytes([n]) * 32) for n in range(4)]
+        moves = {bot_move(replace(position, head=head), Seat(0), level) for head in heads}
+        assert len(moves) == 4

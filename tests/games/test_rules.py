@@ -19,6 +19,7 @@ START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 ENDING = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"
 PROMOTIONS = "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1"
+BISHOP_OR_PAWN = "4k3/8/8/8/2p5/1P6/8/4KB2 w - - 0 1"
 CHECKS = "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8"
 
 
@@ -121,16 +122,19 @@ def test_the_draws_of_chess(fen: str, quiet: int, why: str) -> None:
         (CHECKS, "d7c8n", "d7c8n"),
         (CHECKS, "d7c8", "d7c8q"),
         ("4k3/8/8/8/8/8/4K3/R6R w - - 0 1", "Rad1", "a1d1"),
+        (BISHOP_OR_PAWN, "bxc4", "b3c4"),
+        (BISHOP_OR_PAWN, "Bxc4", "f1c4"),
+        (BISHOP_OR_PAWN, "Bc4", "f1c4"),
     ],
 )
 def test_notations_of_chess(fen: str, text: str, move: str) -> None:
     assert chess.GAME.read(of_fen(fen), 0, text) == move
 
 
-@rows("fen", ["4k3/8/8/8/8/8/4K3/R6R w - - 0 1"])
-def test_a_move_of_two_pieces_is_not_guessed(fen: str) -> None:
+@rows(("fen", "text"), [("4k3/8/8/8/8/8/4K3/R6R w - - 0 1", "Rd1"), (BISHOP_OR_PAWN, "bc4")])
+def test_a_move_of_two_pieces_is_not_guessed(fen: str, text: str) -> None:
     with pytest.raises(No, match="name its first square"):
-        chess.GAME.read(of_fen(fen), 0, "Rd1")
+        chess.GAME.read(of_fen(fen), 0, text)
 
 
 # -- go

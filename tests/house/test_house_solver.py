@@ -118,6 +118,18 @@ def lots() -> Rng:
     return Rng(b"lots", 1)
 
 
+def test_a_bold_bot_guesses_earlier_with_more_guesses_left() -> None:
+    options = GAME.options(("-size=5x5", "-atoms=2"), 2)
+    state = box_to_solve(options, frozenset({3, 20}))
+    for port in "AB":
+        move = GAME.parse(GAME.view(state, ALICE), port)
+        state = replace(GAME.apply(state, ALICE, move, lots()).state, turns=2)
+    assert len(candidates(GAME.view(state, ALICE), lots()).layouts) == 4
+    for left, guesses in ((1, False), (2, False), (3, True)):
+        box = replace(state.boxes[ALICE], guesses_left=left)
+        assert ("?" in LEVELS["house-hard"].choose(seen(box, state), lots())) == guesses
+
+
 def test_wrong_guesses_are_remembered_after_their_markers_are_gone() -> None:
     options = GAME.options(("-size=4x4", "-atoms=1"), 2)
     state = box_to_solve(options, frozenset({5}))

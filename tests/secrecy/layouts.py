@@ -10,7 +10,7 @@ from itertools import takewhile
 from random_moves import some_placement
 from worlds import HIDER, Played, Sent, World, board_of, some_seals, view_of
 
-from pbmserv.engine.position import advance, start
+from pbmserv.engine.position import advance, opening
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.types import Step
 from pbmserv.games.blackbox.game import GAME
@@ -35,11 +35,11 @@ def other_secrets(
     record = GameRecord("blackbox", row.rules_version, 2, row.options, row.seed)
     placed = next(ply for ply in plies if ply.seat == story.seats.index(HIDER))
     view = view_of(world, HIDER, story.seats)
-    opening = GAME.view(start(GAME, record), placed.seat)
+    first = GAME.view(opening(GAME, record).state, placed.seat)
     real = list(_public_results(record, plies, placed, placed.text))
     best, atoms = 0, ""
     for _ in range(TRIES):
-        other = GAME.parse(opening, _moved(placed.text, view.options, dice)).text
+        other = GAME.parse(first, _moved(placed.text, view.options, dice)).text
         if set(other.split(",")) == set(placed.text.split(",")):
             continue
         facts = _public_results(record, plies, placed, other)
@@ -74,7 +74,7 @@ def _public_results(
     record: GameRecord, plies: list[Ply], placed: Ply, atoms: str
 ) -> Iterator[object]:
     """Yield the public result of each ply, up to the end, if the hider had placed *atoms*."""
-    state = start(GAME, record)
+    state = opening(GAME, record).state
     for ply in plies:
         used = replace(ply, text=atoms) if ply.number == placed.number else ply
         step = advance(GAME, record.seed, state, used)

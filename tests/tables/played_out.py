@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from heaps import HEAPS
 
-from pbmserv.engine.position import advance, start
+from pbmserv.engine.position import advance, opening
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import AnyGame, Registry
 from pbmserv.engine.rng import Rng
@@ -17,7 +17,7 @@ GAMES: tuple[AnyGame, ...] = (*Registry.installed(), HEAPS)
 def played_out(game: AnyGame, words: tuple[str, ...], seed: bytes) -> GameRecord:
     """The record of a game that is over."""
     record = GameRecord(game.info.key, game.info.rules_version, game.info.max_seats, words, seed)
-    state = start(game, record)
+    state = opening(game, record).state
     dice = Rng(b"turns of" + seed, 0)
     while acting := sorted(game.to_act(state)):
         seat = dice.choice(acting)

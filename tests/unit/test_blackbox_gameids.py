@@ -15,6 +15,7 @@ from rows import rows
 
 from pbmserv.errors import OptionError, Refusal
 from pbmserv.games.blackbox.game_ids import (
+    EXAMPLE_ID,
     SEED_LIMIT,
     TEXT_LIMIT,
     GameId,
@@ -163,6 +164,10 @@ def refused(text: str) -> Refusal:
 def test_a_text_that_is_no_game_id_is_refused_by_its_kind(text: str, code: str, part: str) -> None:
     refusal = refused(text)
     assert (refusal.code, refusal.part) == (f"blackbox.{code}", part)
+
+
+def test_a_full_stop_behind_a_copied_id_is_not_part_of_it() -> None:
+    assert read_id(f"{EXAMPLE_ID}.") == read_id(EXAMPLE_ID)
 
 
 def test_an_id_that_names_a_cell_twice_is_refused() -> None:

@@ -60,6 +60,11 @@ def test_a_lock_keeps_a_cell_as_it_is(
     assert aids(game) == (set(markers.split()), set(sealed.split()), set(locked.split()))
 
 
+def test_a_tap_that_locks_a_row_unlocks_it_if_all_of_it_is_locked() -> None:
+    assert GAME.tapped(practice("+b3", "lock a3-d3").view, "", "lock 3") == "lock 3"
+    assert GAME.tapped(practice("+b3", "lock 3").view, "", "lock 3") == "unlock 3"
+
+
 @rows("move", ["/b3", "-b3", "!b3", "+c3,/b3", "?,/b3", "!b3-b3", "lock c3,/3b"])
 def test_a_locked_marker_does_not_move_before_it_is_unlocked(move: str) -> None:
     game = practice("+b3,lock b3")

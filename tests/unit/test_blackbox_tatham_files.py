@@ -18,8 +18,9 @@ from pbmserv.games.blackbox.contradictions import beam_shown, differing_ports
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, is_plain, read_id
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import ENDLESS
-from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
+from pbmserv.games.blackbox.practice import Practice, Scoring, at_no_charge, begin, resumed
 from pbmserv.games.blackbox.rays import HIT, trace
+from pbmserv.games.blackbox.saving import load
 from pbmserv.games.blackbox.tatham_files import (
     MARK,
     MOST_CHECKS,
@@ -215,6 +216,8 @@ def test_a_seed_survives_files_as_it_is(seed: str) -> None:
     his = write_saved_game(game)
     plain = f"\nSEED    :{len(seed)}:{seed}\n"
     assert (plain if is_plain(seed) else f":{seed.encode().hex()}\n") in his
+    words = load(his, lambda _board: (), at_no_charge).options
+    assert all(len(word.split()) == 1 for word in words), "records separate words by blanks"
     ours = write_transcript(game.transcript(0))
     mailed = "\r\n".join(line.rstrip() for line in ours.splitlines())
     stripped = "\r\n".join(line.rstrip() for line in his.splitlines())

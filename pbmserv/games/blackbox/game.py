@@ -82,6 +82,7 @@ class Blackbox:
     parse = staticmethod(refusals.read_move)
     meant = staticmethod(meanings.meant)
     by_chance = staticmethod(meanings.by_chance)
+    placement = staticmethod(meanings.placement)
     far_cells = staticmethod(meanings.far_cells)
     meanwhile = staticmethod(legality.meanwhile)
     condition = staticmethod(plans.read_condition)
@@ -127,16 +128,6 @@ class Blackbox:
         if view.unused_ports:
             moves.append(f"{view.unused_ports[-1]},{guess}")
         return moves
-
-    def placement(self, view: View, rng: Rng) -> str:
-        """Return cells for atoms, each number and choice of cells equally likely.
-
-        The text is empty if the player has no atoms to hide now.
-        """
-        if view.has_hidden or not view.may_act:
-            return ""
-        cells = choices.draw_cells(view.options, rng)
-        return ",".join(sorted(map(view.options.board.name, cells)))
 
     def apply(self, state: State, seat: Seat, move: Move, rng: Rng) -> Step[State]:
         """Apply a move that `parse` returned.

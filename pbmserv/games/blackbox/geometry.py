@@ -45,22 +45,6 @@ class Geometry:
         named: returns the cell with a canonical name such as ``B3``, `None` for none.
     """
 
-    __slots__ = (
-        "bottom",
-        "cells",
-        "column",
-        "height",
-        "left",
-        "named",
-        "names",
-        "port",
-        "ports",
-        "right",
-        "row",
-        "top",
-        "width",
-    )
-
     def __init__(self, width: int, height: int) -> None:
         """Lay out a board.
 

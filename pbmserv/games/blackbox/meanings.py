@@ -42,21 +42,21 @@ def _legal_moves(view: View, meanings: Iterable[str]) -> dict[str, Move]:
     return legal_moves
 
 
-_MOST_DRAWS = 100
-"""Placements that are drawn until one is legal."""
+def placement(view: View, rng: Rng) -> str:
+    """Return cells for atoms, each number and choice of cells equally likely.
+
+    The text is empty if the player has no atoms to hide now.
+    """
+    if view.has_hidden or not view.may_act:
+        return ""
+    cells = draw_cells(view.options, rng)
+    return ",".join(sorted(map(view.options.board.name, cells)))
 
 
 def by_chance(view: View, sentence: str, rng: Rng) -> Move | None:
     """Return a placement drawn at random if a reader who has to hide atoms asks for one."""
-    if view.own is None or view.has_hidden or not leaves_it_to_chance(sentence):
-        return None
-    for _ in range(_MOST_DRAWS):
-        cells = sorted(draw_cells(view.options, rng))
-        try:
-            return move_of(check(view, ",".join(map(view.options.board.name, cells))))
-        except MoveError:
-            continue
-    return None
+    text = placement(view, rng) if leaves_it_to_chance(sentence) else ""
+    return Move(text) if text else None
 
 
 _ON_CELLS = frozenset({Kind.CELL, Kind.MARK, Kind.UNMARK, Kind.SEAL})

@@ -33,8 +33,6 @@ class Field:
         exits: for each square the port on it, -1 for none.
     """
 
-    __slots__ = ("doors", "empty", "exits", "squares")
-
     def __init__(self, board: Geometry) -> None:
         width, height = board.width, board.height
         stride = width + 2
