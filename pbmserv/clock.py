@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import partial
 from typing import Protocol
 
 EARLIEST_TIME = datetime(2026, 1, 1, tzinfo=UTC)
@@ -21,7 +20,9 @@ class Clock(Protocol):
 class SystemClock:
     """The machine's clock."""
 
-    now = staticmethod(partial(datetime.now, UTC))
+    def now(self) -> datetime:
+        """Return the current time, aware, in UTC."""
+        return datetime.now(UTC)
 
 
 def duration_text(seconds: float) -> str:

@@ -77,7 +77,7 @@ def install_command(extra: str) -> str:
 def _arguments(extra: str) -> Iterator[str]:
     package = Path(__file__).parent
     places = (package / "_constraints.txt", package.parent / "constraints.txt")
-    for constraints in filter(Path.is_file, places):  # in a wheel, or in a checkout
+    constraints = next(filter(Path.is_file, places), None)  # in a wheel, or in a checkout
+    if constraints is not None:
         yield from ("-c", str(constraints))
-        break
     yield from (library.package for library in LIBRARIES if library.extra == extra)

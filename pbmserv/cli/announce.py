@@ -11,6 +11,7 @@ import typer
 from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, AuditWhy, By, Most, give_order, look
 from pbmserv.cli.output import failure, say, table
 from pbmserv.cli.settings import ConfigFile
+from pbmserv.files import read_octets
 
 LONGEST_FILE = 100_000
 """Octets."""
@@ -50,8 +51,7 @@ def announce(
     from pbmserv.service.operators import announcements
 
     try:
-        with file.open("rb") as source:
-            raw = source.read(LONGEST_FILE + 1)
+        raw = read_octets(file, LONGEST_FILE + 1)
         title, _, text = raw.decode("utf-8-sig").partition("\n")
     except OSError as error:
         raise failure(f"{file}: {error.strerror}") from None

@@ -11,7 +11,6 @@ import binascii
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 from pbmserv.errors import MailError
@@ -179,16 +178,7 @@ class ContentType:
 
 def content_type(value: str) -> ContentType:
     """Read a Content-Type or Content-Disposition value; a malformed one is text/plain."""
-    return _content_type(value[:_CONTENT_TYPE_LIMIT])
-
-
-def disposition_of(headers: Headers) -> ContentType:
-    """Return the parameters of a part's Content-Disposition (RFC 2183); `kind` is meaningless."""
-    return content_type(first(headers, "content-disposition"))
-
-
-@lru_cache(maxsize=256)
-def _content_type(value: str) -> ContentType:
+    value = value[:_CONTENT_TYPE_LIMIT]
     kind = value.partition(";")[0].partition("(")[0].strip().lower()
     if "/" not in kind or " " in kind:
         kind = "text/plain"
@@ -207,6 +197,11 @@ def _content_type(value: str) -> ContentType:
     for name, numbered in pieces.items():
         params[name] = "".join(numbered[number] for number in sorted(numbered))
     return ContentType(kind, params)
+
+
+def disposition_of(headers: Headers) -> ContentType:
+    """Return the parameters of a part's Content-Disposition (RFC 2183); `kind` is meaningless."""
+    return content_type(first(headers, "content-disposition"))
 
 
 def _percent_decoded(text: str, number: int) -> str:

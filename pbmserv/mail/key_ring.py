@@ -24,12 +24,9 @@ MAC_BYTES = 10
 LONGEST_LOCAL = 64
 """Octets of a local part, and so the most of a token."""
 
-_TOKEN = re.compile(r"[a-z2-7]+")
 _MAYBE_TOKEN = re.compile(r"[a-z2-7]{20,}", re.IGNORECASE)
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
-_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
-"""Base32 in lower case without padding, for two letters at a time."""
-_DIGITS = str.maketrans(_LETTERS, "0123456789abcdefghijklmnopqrstuv")
+"""Base32 in lower case."""
 
 _SEALED = 0x80
 """Flag in the octet of the purpose: `about` is enciphered. Old addresses lack it and stay valid."""
@@ -64,7 +61,7 @@ class KeyRing:
         purpose_octet = int(purpose)
         if purpose in _OF_A_LETTER:
             assert about >> 2 * _HALF == 0
-            about = _encipher(_cipher(key, purpose), about)
+            about = _encipher(_letter_key(key, purpose), about)
             purpose_octet |= _SEALED
         body = bytearray((key_id, purpose_octet))
         for value in (reply_address.player, about, reply_address.number, reply_address.epoch):
@@ -73,12 +70,7 @@ class KeyRing:
                 body.append(rest & 0x7F | 0x80)
                 rest >>= 7
             body.append(rest)
-        packed = body + mac_of(key, body)
-        bits = 8 * len(packed)
-        spare = -bits % 10
-        spelled = int.from_bytes(packed) << spare
-        pairs = [_PAIRS[spelled >> at & 0x3FF] for at in range(bits + spare - 10, -1, -10)]
-        return "".join(pairs)[: (bits + 4) // 5]
+        return _spelled(bytes(body) + mac_of(key, body))
 
     def read(self, token: str) -> ReplyAddress | None:
         """Return the contents of a token, in any letter case; `None` if it is not genuine."""
@@ -131,7 +123,25 @@ def blank_tokens(text: str) -> str:
 
 def mailbox_secret(ring: KeyRing) -> str:
     """Return the secret path component that protects the local mailbox."""
-    return base64.b32encode(ring.secret("mailbox")[1][:20]).decode("ascii").lower()
+    return _spelled(ring.secret("mailbox")[1][:20])
+
+
+def _spelled(octets: bytes) -> str:
+    """Return octets in base32, in lower case and without padding."""
+    return base64.b32encode(octets).decode("ascii").rstrip("=").lower()
+
+
+def _octets_of(letters: str) -> bytes:
+    """Return the octets that `_spelled` spells so; ``b""`` if it would spell none so.
+
+    The spare bits of the last letter must be 0, so that there is only one spelling (RFC 4648
+    section 3.5).
+    """
+    try:
+        octets = base64.b32decode(letters + "=" * (-len(letters) % 8), casefold=True)
+    except ValueError:
+        return b""
+    return octets if _spelled(octets) == letters else b""
 
 
 def _beginning(key_id: int) -> str:
@@ -145,8 +155,7 @@ def _beginning(key_id: int) -> str:
 
 def _length_of(letters: str) -> int:
     """Return the length of the token at the beginning of a text; 0 if it does not end there."""
-    bits = len(letters) * 5
-    octets = (int(letters.translate(_DIGITS), 32) >> bits % 8).to_bytes(bits // 8, "big")
+    octets = _octets_of(letters[: len(letters) // 8 * 8])  # the rest is of the signature
     numbers = 0
     for at, octet in enumerate(octets[2:], 3):
         numbers += octet < 0x80
@@ -159,15 +168,7 @@ def _length_of(letters: str) -> int:
 @lru_cache(maxsize=256)  # RCPT, DATA and play read the same token
 def _read(keys: tuple[tuple[int, bytes], ...], token: str) -> ReplyAddress | None:
     """Return the contents of a token in lower case; `None` if none of these keys has signed it."""
-    # Base32. The spare bits of the last letter must be 0, so that there is only one spelling (RFC
-    # 4648 section 3.5).
-    if not _TOKEN.fullmatch(token):
-        return None
-    spare = len(token) * 5 % 8
-    spelled = int(token.translate(_DIGITS), 32)
-    if spare >= 5 or spelled & ((1 << spare) - 1):
-        return None
-    packed = (spelled >> spare).to_bytes(len(token) * 5 // 8, "big")
+    packed = _octets_of(token)
     body, mac = packed[:-MAC_BYTES], packed[-MAC_BYTES:]
     key = dict(keys).get(body[0]) if len(body) >= 6 else None
     if key is None or not hmac.compare_digest(mac, mac_of(key, body)):
@@ -184,18 +185,13 @@ def _read(keys: tuple[tuple[int, bytes], ...], token: str) -> ReplyAddress | Non
     except ValueError:  # signed by a newer version of this server
         return None
     if body[1] & _SEALED and len(numbers) > 1:
-        numbers[1] = _decipher(_cipher(key, purpose), numbers[1])
+        numbers[1] = _decipher(_letter_key(key, purpose), numbers[1])
     return ReplyAddress(purpose, *numbers) if len(numbers) == 4 else None
 
 
-@lru_cache(maxsize=64)
-def _cipher(key: bytes, purpose: Purpose) -> hmac.HMAC:
-    """Return the keyed hash that enciphers numbers of letters; each purpose has its own.
-
-    It is copied for each use, which takes half of the time of a new one.
-    """
-    own_key = hmac.digest(key, b"letter-number\0" + bytes((purpose,)), "sha256")
-    return hmac.new(own_key, digestmod="sha256")
+def _letter_key(key: bytes, purpose: Purpose) -> bytes:
+    """Return the key that enciphers numbers of letters; each purpose has its own."""
+    return hmac.digest(key, b"letter-number\0" + bytes((purpose,)), "sha256")
 
 
 def mac_of(key: bytes, body: bytes | bytearray) -> bytes:
@@ -203,22 +199,21 @@ def mac_of(key: bytes, body: bytes | bytearray) -> bytes:
     return hmac.digest(key, b"reply-address\0" + body, "sha256")[:MAC_BYTES]
 
 
-def _encipher(cipher: hmac.HMAC, number: int) -> int:
+def _encipher(key: bytes, number: int) -> int:
     """Encipher a number below 2**42: a Feistel network on HMAC-SHA-256."""
-    return _feistel(cipher, number, range(_ROUNDS))
+    return _feistel(key, number, range(_ROUNDS))
 
 
-def _decipher(cipher: hmac.HMAC, number: int) -> int:
+def _decipher(key: bytes, number: int) -> int:
     """Undo `_encipher`: the rounds in reverse order, with the halves exchanged."""
-    return _swapped(_feistel(cipher, _swapped(number), reversed(range(_ROUNDS))))
+    return _swapped(_feistel(key, _swapped(number), reversed(range(_ROUNDS))))
 
 
-def _feistel(cipher: hmac.HMAC, number: int, rounds: Iterable[int]) -> int:
+def _feistel(key: bytes, number: int, rounds: Iterable[int]) -> int:
     left, right = number >> _HALF, number & _LOW
     for turn in rounds:
-        mixed = cipher.copy()
-        mixed.update(bytes((turn,)) + right.to_bytes(3))
-        left, right = right, left ^ (int.from_bytes(mixed.digest()[:3]) & _LOW)
+        mixed = hmac.digest(key, bytes((turn,)) + right.to_bytes(3), "sha256")
+        left, right = right, left ^ (int.from_bytes(mixed[:3]) & _LOW)
     return left << _HALF | right
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 
 from pbmserv.mail.reply_address import Purpose
 
@@ -261,7 +260,6 @@ KINDS: Mapping[str, LetterKind] = {
 }
 
 
-@cache
 def kind_of(letter: str) -> LetterKind:
     """Return the properties of a kind by its name; plain ones for a kind that no longer exists."""
     return KINDS.get(letter, _PLAIN)

@@ -33,7 +33,6 @@ def address_of(peer: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
     return address
 
 
-@lru_cache(maxsize=4096)
 def block_of(peer: str) -> Network | None:
     """Return the /24 or /64 of a client's address; `None` if the text is not an address.
 
@@ -65,7 +64,4 @@ def is_among(peer: str, networks: Iterable[Network]) -> bool:
     address = address_of(peer)
     if address is None:
         return False
-    for network in networks:  # noqa: SIM110 - faster than any(); called several times for each mail
-        if address in network:
-            return True
-    return False
+    return any(address in network for network in networks)

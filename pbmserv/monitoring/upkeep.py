@@ -66,9 +66,7 @@ class CertificateWatch:
             self.ends = None
             return
         left = self.ends - now
-        if left >= SOON:
-            self._warn_at = None
-        elif self._warn_at is None or now >= self._warn_at:
+        if left < SOON and (self._warn_at is None or now >= self._warn_at):
             self._warn_at = now + _WARN_EVERY
             facts = {"file": str(self._path), "good_until": f"{self.ends:%Y-%m-%dT%H:%MZ}"}
             if left > timedelta():

@@ -20,7 +20,7 @@ from pbmserv.inbound.source import client_of, source_of
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, NOWHERE, UNCHECKED, Envelope, Source, Verdict
 from pbmserv.mail.mail_domain import MailDomain
-from pbmserv.mail.networks import LOOPBACK, Network
+from pbmserv.mail.networks import Network
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, speaker_of
 from pbmserv.service.limits.blocked_senders import BlockedSenders
 from pbmserv.service.limits.mails_over_limit import MailOverLimit
@@ -67,7 +67,7 @@ class Door:
         ring: called after a commit that stored an arrival.
         senders: checks who sent a mail; `None`: no From address is ever proven.
         ours: networks of our own mail servers.
-        postmaster: what one network may send to the postmaster; `None`: as much as all may.
+        postmaster: what one network may send to the postmaster.
 
     Attributes:
         lane_loads: how much waits in each lane.
@@ -82,9 +82,9 @@ class Door:
         traffic: Traffic,
         quota: Quota,
         ring: Callable[[], None],
-        senders: Senders | None = None,
-        ours: Collection[Network] = LOOPBACK,
-        postmaster: PostmasterShares | None = None,
+        senders: Senders | None,
+        ours: Collection[Network],
+        postmaster: PostmasterShares,
     ) -> None:
         self._mail_domain = mail_domain
         self._clock = clock
@@ -200,8 +200,7 @@ class Door:
             if verdict.result == "forged" and not for_postmaster:
                 # An answer would go to a person who has not written to us.
                 return _refused(FORGED)
-        postmaster = self._postmaster if for_postmaster else None
-        if postmaster is not None and not postmaster.is_open(source.network, octets):
+        if for_postmaster and not self._postmaster.is_open(source.network, octets):
             return Decision(
                 TRY_LATER, "put-off", "the network's share of the postmaster is used up"
             )
@@ -210,8 +209,8 @@ class Door:
             return Decision(LANE_FULL, "put-off", "too many mails of one sender wait")
         if not self._quota.take_room(octets, for_postmaster=for_postmaster):
             raise TryLater("there is no room for one more mail")
-        if postmaster is not None:
-            postmaster.add(source.network, octets)
+        if for_postmaster:
+            self._postmaster.add(source.network, octets)
         now = self._clock.now()
         new = NewArrival("mail", envelope, lane, now, verdict, player or None)
         number = await self._store(new)

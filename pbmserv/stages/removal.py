@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import partial
 
 from pbmserv.file_locks import exclusive_work
@@ -19,13 +18,13 @@ class Removal:
         self._mail = mail
         self._game = game
         self._writer = writer
-        self._path = sqlite_file(mail.url)
 
     def run_once(self) -> None:
         """Remove settled arrivals, unless a backup is being made: its game store may be older than
         their settlement, so its mail store must still have them."""
-        path = self._path
-        with exclusive_work(path, arrivals.REMOVAL) if path else nullcontext(True) as is_free:
+        path = sqlite_file(self._mail.url)
+        assert path is not None
+        with exclusive_work(path, arrivals.REMOVAL) as is_free:
             if not is_free:
                 return
             with self._mail.reading.connect() as mail:

@@ -31,7 +31,9 @@ from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.key_ring import KeyRing
 from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.networks import LOOPBACK
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
+from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.mails.incoming import MailParser
 from pbmserv.smtpd.listener import Listener
@@ -148,9 +150,11 @@ async def _session(octets: bytes, size: int, *, lmtp: bool) -> None:
     logger.addHandler(faults)
     asyncio.get_running_loop().set_exception_handler(_raise)
     try:
-        traffic = Traffic(Rates("", "", "", "", "", "", ""), SystemClock())
+        clock = SystemClock()
+        traffic = Traffic(Rates("", "", "", "", "", "", ""), clock)
         anything = cast("Any", shelf)
-        door = Door(HOUSE, anything, SystemClock(), traffic, anything, lambda: None)
+        shares = PostmasterShares(1 << 20)
+        door = Door(HOUSE, anything, clock, traffic, anything, lambda: None, None, LOOPBACK, shares)
         listener = Listener(
             HOUSE,
             door,

@@ -23,7 +23,6 @@ from rows import rows
 from typer.testing import CliRunner, Result
 
 from pbmserv.cli.blackbox import app
-from pbmserv.extras import why_missing
 from pbmserv.games.blackbox.bots.difficulty import grade, is_unique
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.options import Grade, Options
@@ -37,7 +36,9 @@ DESCRIBED = "w8h8m5M5:9fef256fb015513fe87e0c4c"
 CELLS = "D1 G1 B3 F5 D7"
 COMMANDS = {c.name or c.callback.__name__ for c in app.registered_commands if c.callback}
 FULL_SCREEN = {"play"}
-THINKING = {"analyse", "study"}
+COMPILED = {"study"}
+"""Its own test runs it, since compiling takes longer than all others."""
+THINKING = {"analyse"}
 
 
 def run(*arguments: str, typed: str | bytes = "") -> Result:
@@ -54,14 +55,14 @@ def printed(*arguments: str, typed: str = "") -> str:
     "name",
     [
         pytest.param(name, marks=pytest.mark.slow) if name in THINKING else name
-        for name in sorted(COMMANDS - FULL_SCREEN)
+        for name in sorted(COMMANDS - FULL_SCREEN - COMPILED)
     ],
 )
 def test_the_example_of_each_command_works(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, "numba", None)  # compiling takes longer than all
+    monkeypatch.setitem(sys.modules, "numba", None)  # compiling takes too long
     shown = re.sub(r"\s+", " ", printed(name, "--help"))
     match = re.search(r"Example: (pbmserv blackbox .*?) ╭", shown)
     assert match, shown
@@ -337,66 +338,46 @@ def test_analyse_reads_the_record_of_a_board(tmp_path: Path) -> None:
     assert "The coach needs 2 probes." in bob
 
 
-def study(*arguments: str) -> dict[str, str]:
-    """Return the output of `study` by the names of its lines."""
-    return by_name(printed("study", *arguments))
-
-
 def by_name(output: str) -> dict[str, str]:
     lines = output.splitlines()
     return {name.strip(): value for name, _, value in (line.partition("  ") for line in lines)}
 
 
-def test_study_counts_what_rays_tell_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "numba", None)
-    options = Options(4, 3, 4, 4)
-    spectra = [
-        tuple(trace_all(options.board, combination)) for combination in combinations(range(12), 4)
-    ]
-    sizes = Counter(spectra)
-    values = {name: value.strip() for name, value in study("4x3/4").items()}
-    assert values["layouts"] == "495"
-    assert values["classes with the same result at every port"] == str(len(sizes))
-    twins = sum(size for size in sizes.values() if size > 1)
-    assert values["layouts that are not unique"].startswith(f"{twins} (")
-    shares = [Counter(spectrum[port] for spectrum in spectra).values() for port in (0, 1)]
-    bits = [-sum(n / 495 * log2(n / 495) for n in share) for share in shares]
-    assert values["bits of a first probe into A, B"] == " ".join(f"{bit:.3f}" for bit in bits)
-    assert 4 < float(values["greedy by bits: probes until one class is left"]) < 9
-    assert f"The rest is left out: {why_missing('numba')}" in values
-    refused = run("study", "8x8/4")
-    assert refused.exit_code == 2
-    assert (
-        "635,376 layouts are too many for plain Python: the compiled search needs numba"
-        in refused.stderr
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # most of the time is compiling
-def test_numba_finds_what_plain_python_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_study_counts_what_rays_tell_and_what_players_need() -> None:
     """And trying every port is no worse than greedy play, which beats random ports."""
     pytest.importorskip("numba")
     # To compile all of it takes ten seconds; the same functions run uncompiled.
     uncompiled = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     ran = fork_server.run(["blackbox", "study", "3x3/2"], uncompiled, timeout=500)
     assert ran.returncode == 0, ran.stderr
-    fast = by_name(ran.stdout)
-    monkeypatch.setitem(sys.modules, "numba", None)
-    plain = {name: value for name, value in study("3x3/2").items() if value}
-    assert len(plain) == 7
-    assert {name: fast[name] for name in plain} == plain
-    greedy = float(fast["greedy by bits: probes until one class is left"])
-    best = float(fast["every port tried, perfect below 10 layouts: probes"])
+    values = {name: value.strip() for name, value in by_name(ran.stdout).items()}
+    board = Options(3, 3, 2, 2).board
+    spectra = [tuple(trace_all(board, atoms)) for atoms in combinations(board.cells, 2)]
+    sizes = Counter(spectra)
+    assert values["layouts"] == str(len(spectra)) == "36"
+    assert values["classes with the same result at every port"] == str(len(sizes))
+    twins = sum(size for size in sizes.values() if size > 1)
+    assert values["layouts that are not unique"] == f"{twins} (1 of 2)"
+    shares = [Counter(spectrum[port] for spectrum in spectra).values() for port in (0, 1)]
+    bits = [-sum(n / 36 * log2(n / 36) for n in share) for share in shares]
+    assert values["bits of a first probe into A, B"] == " ".join(f"{bit:.3f}" for bit in bits)
+    # Worked out by another program.
+    assert values["greedy by bits: probes until one class is left"] == "2.917"
+    assert values["greedy by bits: points"] == "3.861"
+    assert values["greedy by bits for each point: points"] == "3.750"
+    greedy = float(values["greedy by bits: probes until one class is left"])
+    best = float(values["every port tried, perfect below 10 layouts: probes"])
     one_class, one_layout = (
-        float(fast[f"a random port that is not known, until one {what} is left"].split()[0])
+        float(values[f"a random port that is not known, until one {what} is left"].split()[0])
         for what in ("class", "layout")
     )
     assert best <= greedy < one_class <= one_layout
-    by_lot = float(fast["an informative port by lot: probes"].split()[0])
+    by_lot = float(values["an informative port by lot: probes"].split()[0])
     assert greedy < by_lot < one_class
     sure, bold = (
-        float(fast[f"guessing at {at} layouts: winning turn"].split(",")[0])
+        float(values[f"guessing at {at} layouts: winning turn"].split(",")[0])
         for at in ("1, 1, 1", "6, 3, 1")
     )
     assert bold < sure < greedy + 1.5

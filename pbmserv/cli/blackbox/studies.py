@@ -1,7 +1,6 @@
 """``pbmserv blackbox study``: statistics of all layouts of a board.
 
-With numba (the extra ``house``), 7x7 with 4 atoms takes a minute and a half. Without numba, plain
-Python computes the statistics that do not take too long, and the others are left out.
+It needs numba (the extra ``house``); 7x7 with 4 atoms takes a minute and a half.
 """
 
 from __future__ import annotations
@@ -10,15 +9,12 @@ from math import comb
 
 from pbmserv.cli.blackbox.arguments import Params
 from pbmserv.cli.blackbox.refusals import Unusable, politely
-from pbmserv.cli.blackbox.study_lines import shown_steps
+from pbmserv.cli.blackbox.study_steps import shown_steps
 from pbmserv.cli.output import say
-from pbmserv.extras import why_missing
+from pbmserv.extras import require
 
 MOST = 10_000_000
 """The most layouts of a board to study; 8x8 with 5 atoms has 7,624,512."""
-
-MOST_PLAIN = 250_000
-"""The most layouts for plain Python; 7x7 with 4 atoms takes a minute."""
 
 
 def study(params: Params = "7x7/4") -> None:
@@ -32,6 +28,7 @@ def study(params: Params = "7x7/4") -> None:
     Example: pbmserv blackbox study 5x5/3
     """
     with politely("study"):
+        require("numba")
         from pbmserv.games.blackbox.game_ids import read_parameters
         from pbmserv.games.blackbox.options import Options
 
@@ -41,21 +38,11 @@ def study(params: Params = "7x7/4") -> None:
         layouts = comb(kind.width * kind.height, kind.least)
         if layouts > MOST:
             raise Unusable(f"{params} has {layouts:,} layouts; {MOST:,} are the most.")
-        missing = why_missing("numba")
-        if missing and layouts > MOST_PLAIN:
-            raise Unusable(f"{layouts:,} layouts are too many for plain Python: {missing}")
         options = Options.of(kind)
-        with shown_steps(3 if missing else 9) as steps:
-            if missing:
-                from pbmserv.cli.blackbox.study_plain import plain_lines
+        with shown_steps(9) as steps:
+            steps.begin("compiling")
+            from pbmserv.cli.blackbox.study_numba import study_lines
 
-                lines = list(plain_lines(options, steps))
-            else:
-                steps.begin("compiling")
-                from pbmserv.cli.blackbox.study_numba import compiled_lines
-
-                lines = list(compiled_lines(options, steps))
+            lines = list(study_lines(options, steps))
         for name, value in lines:
             say(f"{name:<60} {value}")
-        if missing:
-            say(f"The rest is left out: {missing}")

@@ -1,32 +1,28 @@
-"""All lines of a study, computed with numba (the extra ``house``)."""
+"""The lines of a study, computed with numba (the extra ``house``)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import combinations
 from math import log2
 from statistics import mean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numba import njit
 
-from pbmserv.cli.blackbox.study_lines import (
-    Line,
-    Steps,
-    first_probe,
-    greedy_play,
-    layouts_and_classes,
-    top_ports,
-)
+from pbmserv.cli.blackbox.study_steps import Steps
 from pbmserv.games.blackbox.bots import kernels
 from pbmserv.games.blackbox.bots.orientations import orientations
 from pbmserv.games.blackbox.bots.trees import winning_turns
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.options import Options
+
+Line: TypeAlias = tuple[str, str]
+"""The name of a number, and its value."""
 
 MOST_ROLLOUTS = 1_000_000
 """The most layouts for which every port is tried; 8x8 with 4 atoms takes five minutes."""
@@ -46,23 +42,23 @@ GUESSING = ((1, 1, 1), (6, 3, 1), (10, 4, 1))
 """Layouts left at which a player guesses with three, two and one guesses left."""
 
 
-def compiled_lines(options: Options, steps: Steps) -> Iterator[Line]:
-    """Yield all lines, computed with numba."""
+def study_lines(options: Options, steps: Steps) -> Iterator[Line]:
+    """Yield all lines of a study."""
     steps.begin("rays into all ports")
     by_port = kernels.results_of(options.width, options.height, options.least)
     results = _clockwise(options, by_port)
     board = results, kernels.classes_of(results), kernels.surprises(len(results))
     total = len(results)
     sizes = Counter(Counter(board[1].tolist()).values())
-    yield from layouts_and_classes(total, sizes)
-    counts = [Counter(by_port[:, port].tolist()) for port in top_ports(options)]
-    yield from first_probe(options, counts)
+    yield from _layouts_and_classes(total, sizes)
+    counts = [Counter(by_port[:, port].tolist()) for port in _top_ports(options)]
+    yield from _first_probe(options, counts)
     steps.begin("greedy play")
     greedy = kernels.grow(board, (kernels.PROBES, kernels.BITS, 0), kernels.greedily)
     thrifty = kernels.grow(board, (kernels.PROBES, kernels.THRIFT, 0), kernels.greedily)
     probes = kernels.paid(*greedy, kernels.PROBES)
     points = kernels.paid(*greedy, kernels.POINTS).mean()
-    yield from greedy_play(probes.mean(), points, kernels.paid(*thrifty, kernels.POINTS).mean())
+    yield from _greedy_play(probes.mean(), points, kernels.paid(*thrifty, kernels.POINTS).mean())
     if total <= MOST_ROLLOUTS:
         yield from _every_port_tried(board, steps)
     steps.begin("random ports")
@@ -73,6 +69,39 @@ def compiled_lines(options: Options, steps: Steps) -> Iterator[Line]:
     yield from _guesses(greedy)
     steps.begin("the hardest boxes")
     yield from _hardest(options, probes)
+
+
+def _top_ports(options: Options) -> range:
+    """Return the ports at the top up to the middle; the others are mirror images."""
+    return range((options.width + 1) // 2)
+
+
+def _layouts_and_classes(total: int, sizes: Counter[int]) -> Iterator[Line]:
+    """Yield the numbers of layouts and classes.
+
+    Args:
+        total: the number of layouts.
+        sizes: the number of classes of each size.
+    """
+    yield "layouts", f"{total:,}"
+    yield "classes with the same result at every port", f"{sizes.total():,}"
+    shared = {size: count for size, count in sorted(sizes.items()) if size > 1}
+    layouts = sum(size * count for size, count in shared.items())
+    sets = ", ".join(f"{count:,} of {size}" for size, count in shared.items())
+    yield "layouts that are not unique", f"{layouts:,} ({sets})" if shared else "0"
+
+
+def _first_probe(options: Options, counts: Sequence[Counter[int]]) -> Iterator[Line]:
+    total = counts[0].total()
+    bits = [-sum(n / total * log2(n / total) for n in count.values()) for count in counts]
+    names = ", ".join(options.board.ports[port] for port in _top_ports(options))
+    yield f"bits of a first probe into {names}", " ".join(f"{value:.3f}" for value in bits)
+
+
+def _greedy_play(probes: float, points: float, thrifty: float) -> Iterator[Line]:
+    yield "greedy by bits: probes until one class is left", f"{probes:.3f}"
+    yield "greedy by bits: points", f"{points:.3f}"
+    yield "greedy by bits for each point: points", f"{thrifty:.3f}"
 
 
 def _every_port_tried(board: Any, steps: Steps) -> Iterator[Line]:
