@@ -66,17 +66,11 @@ class Mailbox:
 
     def mark_seen(self, key: str) -> None:
         """Mark a letter as read; its other flags stay. A letter that was deleted is ignored."""
-        cur = self._box / "cur"
-        if "/" in key:
-            return  # the key may come from a form; it must not lead out of the Maildir
-        with contextlib.suppress(FileNotFoundError):
-            (self._box / "new" / key).rename(cur / f"{key}:2,{_SEEN}")
-            return
-        for _, entry_key, path in self._entries("cur"):
+        for _, entry_key, path in self._entries("new", "cur"):
             if entry_key == key and not _is_seen(path):
                 flags = {*Path(path).name.partition(":2,")[2], _SEEN}
                 with contextlib.suppress(FileNotFoundError):
-                    Path(path).rename(cur / f"{key}:2,{''.join(sorted(flags))}")
+                    Path(path).rename(self._box / "cur" / f"{key}:2,{''.join(sorted(flags))}")
 
     def _entries(self, *folders: str) -> Iterator[tuple[int, str, str]]:
         """Yield arrival time (ns), key and path of each letter, in any order.
