@@ -46,27 +46,19 @@ class Mailbox:
     def messages(self, *, unread_only: bool = False) -> Iterator[StoredLetter]:
         """Yield letters in order of arrival."""
         for _, key, path in sorted(self._entries("new", "cur")):
-            seen = _is_seen(path)
-            if seen and unread_only:
-                continue
-            with contextlib.suppress(FileNotFoundError):
-                yield StoredLetter(key, seen, Path(path).read_bytes())
+            if not (unread_only and _is_seen(path)):
+                yield from _read_letter(key, path)
 
     def newest(self, most: int) -> list[StoredLetter]:
         """Return at most *most* letters, newest first."""
-        letters = []
-        for _, key, path in sorted(self._entries("new", "cur"), reverse=True)[:most]:
-            with contextlib.suppress(FileNotFoundError):
-                letters.append(StoredLetter(key, _is_seen(path), Path(path).read_bytes()))
-        return letters
+        entries = sorted(self._entries("new", "cur"), reverse=True)[:most]
+        return [letter for _, key, path in entries for letter in _read_letter(key, path)]
 
     def letter(self, key: str) -> StoredLetter | None:
         """Return the letter with this key, `None` if there is none."""
-        for _, entry_key, path in self._entries("new", "cur"):
-            if entry_key == key:
-                with contextlib.suppress(FileNotFoundError):
-                    return StoredLetter(key, _is_seen(path), Path(path).read_bytes())
-        return None
+        entries = [entry for entry in self._entries("new", "cur") if entry[1] == key]
+        letters = [letter for _, _, path in entries for letter in _read_letter(key, path)]
+        return letters[0] if letters else None
 
     def unread(self) -> list[str]:
         """Return the keys of unread letters, oldest first."""
@@ -74,17 +66,11 @@ class Mailbox:
 
     def mark_seen(self, key: str) -> None:
         """Mark a letter as read; its other flags stay. A letter that was deleted is ignored."""
-        cur = self._box / "cur"
-        if "/" in key:
-            return  # the key may come from a form; it must not lead out of the Maildir
-        with contextlib.suppress(FileNotFoundError):
-            (self._box / "new" / key).rename(cur / f"{key}:2,{_SEEN}")
-            return
-        for _, entry_key, path in self._entries("cur"):
+        for _, entry_key, path in self._entries("new", "cur"):
             if entry_key == key and not _is_seen(path):
                 flags = {*Path(path).name.partition(":2,")[2], _SEEN}
                 with contextlib.suppress(FileNotFoundError):
-                    Path(path).rename(cur / f"{key}:2,{''.join(sorted(flags))}")
+                    Path(path).rename(self._box / "cur" / f"{key}:2,{''.join(sorted(flags))}")
 
     def _entries(self, *folders: str) -> Iterator[tuple[int, str, str]]:
         """Yield arrival time (ns), key and path of each letter, in any order.
@@ -106,6 +92,14 @@ def addresses(root: Path) -> list[str]:
     try:
         with os.scandir(root) as entries:
             return sorted(e.name for e in entries if Path(e.path, "new").is_dir())
+    except FileNotFoundError:
+        return []
+
+
+def _read_letter(key: str, path: str) -> list[StoredLetter]:
+    """Return the letter in a file; empty if a mail reader has moved or deleted it meanwhile."""
+    try:
+        return [StoredLetter(key, _is_seen(path), Path(path).read_bytes())]
     except FileNotFoundError:
         return []
 

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from letter_reading import check_form
 
+from pbmserv.views.environment import template_of
+
 ALICE, BOB = map(address_of, ("alice", "bob"))
 
 HOSTILE = (
@@ -125,3 +127,13 @@ def test_words_that_are_read_from_the_right_say_so_for_themselves(server: Indoor
     (refused,) = server.reply(board, hebrew)
     echo = refused.html.partition("You wrote")[2]
     assert 'dir="auto"' in echo.partition(hebrew)[0].rpartition("<")[2]
+
+
+def test_a_plain_piece_of_an_html_letter_is_escaped() -> None:
+    """No letter of today has a player's words in such a piece; one of tomorrow may."""
+    template = template_of("letters/begin-asked.html.j2")
+    words = {"userid": "<b>&amp;", "replay": 0, "others": [], "options": ["<i>"], "days": 7}
+    values = {"words": words, "mailto": str}
+    page = "".join(template.blocks["html"](template.new_context(values)))
+    assert "You, &lt;b&gt;&amp;amp;, or somebody" in page
+    assert "(&lt;i&gt;)" in page

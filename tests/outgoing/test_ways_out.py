@@ -84,6 +84,7 @@ def test_news_of_a_board_come_once_a_day_instead(house: Indoors) -> None:
     pressed(house, letter)  # twice is no error
     letters = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} {HIDING}")
     assert way_out(to(letters, BOB))[0]
+    assert way_out(to(letters, ALICE)) == ("", ""), "her digest has the link"
     assert not house.send(BOB, f"chat 1 bob {PASSWORD}", "Hello!")[1:], (
         "alice's waits for the digest"
     )

@@ -160,6 +160,16 @@ def test_programs_read_what_the_public_pages_tell(client: Client) -> None:
         assert "players.example" not in json.dumps(content)
 
 
+def test_boards_that_must_stay_hidden_leave_no_gap_in_a_list(client: Client) -> None:
+    won_by_alice(client)
+    for _ in range(3):
+        alice, bob = client.challenge("-race", "-seed=monday", *SMALL)
+        for player, command in ((bob, "accept"), (bob, "resign"), (alice, "resign")):
+            client.play(player, command)
+        assert client.seat(alice)["status"] == "finished"
+    assert [item["board"] for item in client.read("/boards?limit=1")["items"]] == [1]
+
+
 def test_a_board_that_runs_shows_what_spectators_see(client: Client) -> None:
     alice, bob = client.challenge(*SMALL)
     before = client.ask("/boards/1")

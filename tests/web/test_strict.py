@@ -7,12 +7,14 @@ import logging
 import socket
 from collections.abc import Iterator
 
+import h11
 import pytest
 from rows import rows
 from running import Running, start
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pbmserv.web.http.connections import HttpConnection
+from pbmserv.web.http.strict_parser import StrictConnection
 
 GET = b"GET / HTTP/1.1\r\nHost: games.example\r\n"
 POST = b"POST /confirm/x HTTP/1.1\r\nHost: games.example\r\n"
@@ -123,6 +125,14 @@ def test_a_request_with_one_meaning_is_answered(
 ) -> None:
     answer = exchange(server, request_line + CLOSE, hangs_up=False)
     assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+
+
+def test_the_host_of_a_whole_url_counts() -> None:
+    connection = StrictConnection()
+    connection.receive_data(b"GET http://a.example/b HTTP/1.1\r\nHost: c.example\r\n\r\n")
+    request = connection.next_event()
+    assert isinstance(request, h11.Request)
+    assert (request.target, list(request.headers)) == (b"/b", [(b"host", b"a.example")])
 
 
 @pytest.mark.parametrize("trailers", [b"", b"X-One: a\r\n", b"X-One: a\r\nX-Two: b\r\n"])

@@ -125,8 +125,8 @@ class PersonalPages:
         Raises:
             TooMany: the player looks too often.
         """
-        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
-        if link is None or link.purpose is not Purpose.PAGE:
+        link = self._link(token)
+        if link is None:
             return None
         self._services.traffic.count_look(link.player)
         async with self._boards.turns.of(link.player):
@@ -156,15 +156,17 @@ class PersonalPages:
 
     # -- looks -----------------------------------------------------------------------------
 
+    def _link(self, token: str) -> ReplyAddress | None:
+        """Return the link of a token; `None` if the token opens no page of a player."""
+        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
+        return link if link is not None and link.purpose is Purpose.PAGE else None
+
     def _player(self, connection: Connection, token: str) -> tuple[Player, ReplyAddress] | None:
-        now = self._clock.now()
-        link = read_link(self._services.mail_domain.ring, token, now)
-        if link is None or link.purpose is not Purpose.PAGE:
+        link = self._link(token)
+        player = None if link is None else players.by_id(connection, link.player)
+        if link is None or player is None or not player.active or player.reply_epoch != link.epoch:
             return None
-        player = players.by_id(connection, link.player)
-        if player is None or not player.active or player.reply_epoch != link.epoch:
-            return None
-        return (player, link) if now.date() <= last_day(link) else None
+        return (player, link) if self._clock.now().date() <= last_day(link) else None
 
     def _page(self, token: str) -> PersonalPage | None:
         with self._database.reading.connect() as connection:

@@ -53,7 +53,8 @@ def stamp(context: CommandContext, number: int) -> tuple[Any, ...] | None:
     if board is None:
         return None
     kept = spoils(context, board)
-    # Until all players of the event have finished it, its page shows only its start.
+    # Until all players of the event have finished it, its page shows only its start. If a move
+    # changed the stamp, the time to make the page anew would show the move.
     plies = 0 if kept == "event-game-runs" else board.plies
     return board.status, plies, public_board(board).names, kept
 
