@@ -47,7 +47,7 @@ HEAVIEST = (
     *("moves that mark many cells", "a saved game of restarts"),
 )
 """The heaviest mail of each kind. A deep run and `make bench` measure all mails."""
-MANY = 45 if DEEP else 8
+MANY = 45 if DEEP else 5
 """Boards of one reader, each as full as can be."""
 
 
