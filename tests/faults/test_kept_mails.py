@@ -291,6 +291,7 @@ def test_the_operators_own_view(server: Running, monkeypatch: pytest.MonkeyPatch
     assert len(server.letters("alice@players.example")) == 2  # kept, then help
 
 
+@pytest.mark.sqlite_alone
 def test_several_mails_are_carried_out_again_and_their_faults_are_named(
     operator: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
