@@ -1,6 +1,6 @@
 """Numbers of examples for properties: few and the same in each run, or very many.
 
-``PBMSERV_TEST_EXAMPLES=deep`` takes a hundred times as many, other ones in each run.
+``PBMSERV_TEST_EXAMPLES=deep`` takes two hundred times as many, other ones in each run.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import os
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
-_TIMES = 100
-_USUAL = 20
+_TIMES = 200
+_USUAL = 10
 """Examples of a property that names no number."""
 
 DEEP = os.environ.get("PBMSERV_TEST_EXAMPLES") == "deep"

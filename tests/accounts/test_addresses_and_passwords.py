@@ -70,7 +70,6 @@ def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(
     assert {str(f.message["To"]) for f in server.letters()} == {bob, HOME}
 
 
-@pytest.mark.both_databases
 def test_the_old_address_can_stop_it(server: Correspondence) -> None:
     old = server.sign_up("alice")
     letters = changing(server, HOME)

@@ -132,7 +132,6 @@ def test_a_from_address_proves_nothing(house: Indoors) -> None:
     assert unreachable(house)
 
 
-@pytest.mark.both_databases
 def test_results_come_as_they_were_and_reminders_do_not(any_house: Indoors) -> None:
     house = any_house
     number = begun(house)
@@ -195,7 +194,6 @@ def test_reports_without_proof_do_not_count(house: Indoors, kind: str) -> None:
         assert connection.execute(select(bounces)).all() == []
 
 
-@pytest.mark.both_databases
 def test_other_addresses_come_first(any_house: Indoors) -> None:
     house = any_house
     number = begun(house)

@@ -38,7 +38,6 @@ def test_a_letter_caused_by_somebody_else_says_nothing_about_an_address(house: I
     assert held_against(house) == {}
 
 
-@pytest.mark.both_databases
 def test_a_report_about_somebody_else_says_nothing(house: Indoors) -> None:
     """bob knows the bounce address of letters to him; a bounce there is about him only."""
     letters = house.send(BOB, f"prefs bob {PASSWORD}")

@@ -20,7 +20,7 @@ from pbmserv.errors import OptionError, Refusal
 from pbmserv.views.texts import refusal_sentence
 
 LONGEST = 600
-MOST_OF_OPTIONS = LONGEST if DEEP else 60
+MOST_OF_OPTIONS = LONGEST if DEEP else 24
 """Moves that bots make in a game with options; without, they play to the end."""
 RACES = [(game, words) for game, words in CASES if races(game)]
 """Boards whose options hide something that is drawn when they begin."""
@@ -124,7 +124,7 @@ def test_a_bot_is_handed_nothing_that_its_seat_cannot_know(
     for level in levels_of(game, words):
         listener = Listener(game.bots[level])
         kinds = set()
-        for world in range(6 if DEEP else 3):
+        for world in range(6 if DEEP else 2):
             chosen = game.fixed(game.options(words, seats), Rng(bytes([world]) * 32, 0))
             options = game.describe(chosen)
             listener.handed.clear()

@@ -69,7 +69,7 @@ def check(game: AnyGame, played: Played, number: int, text: str) -> None:
 
 @pytest.mark.slow
 @every_case
-@examples(5)
+@examples(3)
 @given(data=st.data())
 def test_anything_typed_is_a_move_or_refused(
     game: AnyGame, words: tuple[str, ...], data: st.DataObject
@@ -92,7 +92,7 @@ def test_sentences_are_no_moves(game: AnyGame) -> None:
 
 
 @every_game
-@examples(8)
+@examples(4)
 @given(word=st.text(max_size=20) | st.from_regex(r"-[a-z]{1,9}(=[0-9x-]{0,6})?", fullmatch=True))
 def test_any_option_word_is_read_or_refused(game: AnyGame, word: str) -> None:
     seats = game.info.max_seats

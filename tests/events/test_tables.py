@@ -18,7 +18,7 @@ from pbmserv.service.events.tables import Contestant, standings
 from pbmserv.store.events.event_draws import LastPlace
 from pbmserv.store.events.event_games import Pairing
 
-TOURNAMENTS = 1000 if DEEP else 6
+TOURNAMENTS = 1000 if DEEP else 3
 """Random tournaments."""
 
 

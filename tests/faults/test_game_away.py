@@ -189,7 +189,7 @@ def test_a_game_that_is_not_installed(opened: House) -> None:
         assert played(house) == 2  # the second reply was to the same turn
 
 
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+@pytest.mark.sqlite_alone
 def test_a_player_can_leave_though_a_game_is_gone(opened: House) -> None:
     with opened() as house:
         begin(house)

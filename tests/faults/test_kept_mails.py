@@ -291,6 +291,7 @@ def test_the_operators_own_view(server: Running, monkeypatch: pytest.MonkeyPatch
     assert len(server.letters("alice@players.example")) == 2  # kept, then help
 
 
+@pytest.mark.sqlite_alone
 def test_several_mails_are_carried_out_again_and_their_faults_are_named(
     operator: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -314,23 +315,3 @@ def test_several_mails_are_carried_out_again_and_their_faults_are_named(
     assert run(["inbox", "retry", first, second, first, *WHY]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2  # each is carried out once
     assert states(operator) == ["done", "done"]
-
-
-@pytest.mark.sqlite_alone
-def test_a_kept_mail_can_be_dropped(operator: Running, capsys: pytest.CaptureFixture[str]) -> None:
-    raw = mail("spam@elsewhere.example", "buy", "now", Message_ID="<1@elsewhere.example>")
-    with Wire(operator.port) as wire:
-        assert wire.mail("spam@elsewhere.example", "postmaster", raw).startswith("250")
-    (number,) = numbers(operator)
-    assert run(["inbox", "drop", number]) != 0  # not without a reason
-    assert states(operator) == ["kept"]
-    assert run(["inbox", "drop", number, *WHY]) == 0
-    assert "dropped" in capsys.readouterr().out
-    assert states(operator) == ["ignored"]
-    with operator.server.database.reading.connect() as connection:
-        assert connection.execute(select(inbox.c.raw, inbox.c.octets)).one() == (b"", 0)
-    assert entries(operator)[0].action == "drop"
-    assert run(["inbox", "drop", number, *WHY]) == 1
-    with Wire(operator.port) as wire:  # a copy of it is known
-        assert wire.mail("spam@elsewhere.example", "postmaster", raw).startswith("250")
-    assert states(operator) == ["ignored"]

@@ -87,6 +87,7 @@ def test_ten_moves_for_one_turn(server: Running) -> None:
     assert set(states) == {"done", "answered"}
 
 
+@pytest.mark.sqlite_alone
 def test_both_players_at_once_count_both(server: Running) -> None:
     """Hiding is simultaneous: on every board both moves count, whoever was first."""
     tables = seat_pairs(server.server, 5)
@@ -173,6 +174,7 @@ def test_one_mail_over_ten_connections_has_one_effect(server: Running, message_i
     assert not server.letters()
 
 
+@pytest.mark.sqlite_alone
 def test_a_client_that_hangs_up_before_the_answer_may_send_it_again(server: Running) -> None:
     """The connection breaks between the dot and the 250; in the end the move is made once."""
     tables = seat_pairs(server.server, 4)

@@ -184,7 +184,7 @@ def test_no_odd_end_of_data_hides_a_second_mail(embedded: Running, end: bytes) -
     assert not embedded.letters("admin@players.example")
 
 
-@examples(40)
+@examples(20)
 @given(st.lists(st.sampled_from([b"\r", b"\n", b".", b"\0", b" "]), max_size=9).map(b"".join))
 def test_nothing_between_two_mails_makes_them_two(embedded: Running, between: bytes) -> None:
     assume(b"\r\n.\r\n" not in b"x" + between)

@@ -30,7 +30,7 @@ WORDS_OF_BLACKBOX = re.compile(
     r"\b(ray|rays|port|ports|atom|atoms|marker|markers|seal|seals|Blackbox)\b", re.IGNORECASE
 )
 MOST = 400
-MOST_READ = MOST if DEEP else 16
+MOST_READ = MOST if DEEP else 8
 """The plies of a game whose letters are made and read, beside those of the last ply."""
 
 

@@ -81,6 +81,6 @@ def test_every_command_with_a_number_in_each_place(house: Indoors) -> None:
     for turn, row in enumerate(ROWS):
         words = row.example.split() if isinstance(row.example, str) else [row.name]
         for number in NUMBERS if DEEP else NUMBERS[turn % 4 : turn % 4 + 1]:
-            places = range(1 if DEEP else 1 + turn % 2, len(words) + 1, 1 if DEEP else 2)
+            places = range(1 if DEEP else 1 + turn % 2, len(words) + 1, 1 if DEEP else 3)
             send(house, [" ".join([*words[:at], number, *words[at + 1 :]]) for at in places])
     assert faults(house) == []

@@ -30,7 +30,7 @@ from pbmserv.service.rounds import Rounds
 ALICE = address_of("alice")
 HIDING = "b3,d3,a1,f2"
 BOT, PERSON = Seat(0), Seat(1)
-WORLDS = 60 if DEEP else 9
+WORLDS = 60 if DEEP else 6
 KINDS = (("-size=5x5", "-atoms=3"), ("-size=4x4", "-atoms=1-2", "-fair"), ("-size=5x4", "-atoms=2"))
 
 

@@ -247,7 +247,6 @@ def test_ninety_days_at_first_place_lead_to_the_hall_of_fame(server: Corresponde
     assert "93 days: 1 March 2026 to 2 June 2026" in text
 
 
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_letters_about_movements_can_be_ended_and_come_back(server: Correspondence) -> None:
     climbers = Climbers(server, ("alice", "bob", "carol"))
     board = climbers.challenges("bob")
@@ -271,7 +270,6 @@ def _unsubscribe(server: Correspondence, letter: Letter) -> None:
     server.send(letter.recipient, "unsubscribe", to=by_mail)
 
 
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_broken_result_is_put_off_and_stops_no_other(
     server: Correspondence, monkeypatch: pytest.MonkeyPatch
 ) -> None:

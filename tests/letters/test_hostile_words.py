@@ -33,7 +33,7 @@ HOSTILE = (
     "surrogate \ud800 here",
 )
 
-few = settings(examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(examples(3), suppress_health_check=[HealthCheck.function_scoped_fixture])
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=300)
 
 

@@ -19,7 +19,7 @@ from pbmserv.letters.replies import Mailto
 pytestmark = pytest.mark.slow
 
 ALICE, BOB = map(address_of, ("alice", "bob"))
-SIZES = ("2x2 -atoms=1", "8x3", "26x26 -atoms=40", *(("7x7", "10x10") if DEEP else ()))
+SIZES = ("2x2 -atoms=1", "26x26 -atoms=40", *(("8x3", "7x7", "10x10") if DEEP else ()))
 
 WORDS = ("check", "help", "chat")
 """Links of a letter with a board besides moves."""

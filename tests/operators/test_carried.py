@@ -247,7 +247,7 @@ def filled(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_any_rows_are_the_same_afterwards(tmp_path: Path, empty_postgres_url: str) -> None:
-    @examples(2)
+    @examples(1)
     @given(filled())
     def holds(rows_of_tables: dict[str, list[dict[str, Any]]]) -> None:
         own = _filled(tmp_path / "random", rows_of_tables)

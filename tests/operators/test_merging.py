@@ -21,7 +21,6 @@ from pbmserv.store.tables.mail import outbox
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.both_databases
 def test_two_accounts_become_one(house: Indoors) -> None:
     first = start_board(house, "alice", "carol")
     house.send(ALICE, f"blackbox resign {first} alice {PASSWORD}")
@@ -151,7 +150,6 @@ def test_deleting_a_player_removes_the_names_of_merged_accounts(house: Indoors) 
     assert not [row for _, row in kept if "words of mine" in str(row)]
 
 
-@pytest.mark.both_databases
 def test_blocks_by_and_on_a_merged_account_hold_for_the_remaining_one(house: Indoors) -> None:
     house.sign_up("dora")
     house.send(ALICE, f"prefs alice {PASSWORD} block=carol,bob")

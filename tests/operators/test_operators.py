@@ -98,7 +98,6 @@ def times_of(house: Indoors, number: int) -> str:
     return dict(facts)["times"]
 
 
-@pytest.mark.both_databases
 def test_unnamed_times_stay(house: Indoors) -> None:
     number = start_board(
         house, words="-size=2x2 -atoms=1 --nagtime=3 --forfeittime=10 --totaltime=60"

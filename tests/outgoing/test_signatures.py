@@ -299,7 +299,7 @@ BODIES = st.lists(st.text(alphabet="ab \t.=ä", max_size=20), max_size=6).map(
 """Any body of whole lines, as those of letters are."""
 
 
-@examples(6)
+@examples(3)
 @given(
     st.lists(st.sampled_from(["subject", "To", "List-Id", "X-Loop"]), max_size=6),
     st.lists(st.text(alphabet="ab \t\r\n=:;", max_size=40).map(str.encode), max_size=6),

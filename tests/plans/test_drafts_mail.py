@@ -137,7 +137,6 @@ def test_markers_are_taken_back_and_the_log_keeps_both(game: Game) -> None:
     assert "|? |" not in shown.text
 
 
-@pytest.mark.both_databases
 def test_hiding_is_taken_back_while_the_letter_about_it_waits(server: Correspondence) -> None:
     table = seat_pairs(server.server, 1, "t")[0]
     game = Game(server, table.board)

@@ -152,7 +152,7 @@ def depth(plan: Plan | None) -> int:
 
 @pytest.mark.slow
 @given(plan=plans)
-@examples(20)
+@examples(10)
 def test_a_printed_plan_is_read_as_the_same_plan(plan: Plan) -> None:
     text = print_plan(plan)
     if depth(plan) <= DEEPEST:
@@ -170,7 +170,7 @@ def test_a_printed_plan_is_read_as_the_same_plan(plan: Plan) -> None:
         max_size=30,
     ).map(" ".join)
 )
-@examples(20)
+@examples(10)
 def test_anything_written_is_a_plan_or_refused(text: str) -> None:
     refusal: Refusal | None = None
     try:

@@ -137,7 +137,6 @@ def test_two_plans_play_on_up_to_a_bound_in_one_letter_each(game: Game) -> None:
     assert kept(game) == []
 
 
-@pytest.mark.both_databases
 def test_a_plan_may_win_and_then_all_plans_are_gone(game: Game) -> None:
     game.write(1, "queue", ",".join(f"+{cell}" for cell in ATOMS[0].split(",")) + "; ?")
     assert kept(game) == [(1, "+B3,+D3,+A1,+F2; ?")]

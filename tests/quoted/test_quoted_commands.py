@@ -73,7 +73,7 @@ def game(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Game]:
 MOVES = ("5", "g", "g,+b2", "+b2", "?", "!b3", "a1,c4,e5,g2", "undo", "resign", "yes", "accept")
 STYLES = dict(in_plain_text("QUOTED"))
 lines = st.lists(st.sampled_from(MOVES) | st.integers(0, 3), min_size=1, max_size=6)
-at_leisure = settings(examples(10), suppress_health_check=list(HealthCheck))
+at_leisure = settings(examples(5), suppress_health_check=list(HealthCheck))
 
 
 def written(game: Game, drawn: list[str | int]) -> str:

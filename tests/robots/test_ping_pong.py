@@ -83,8 +83,8 @@ class Post:
 
 @pytest.fixture
 def post(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Post]:
-    monkeypatch.setattr(rates, "TALK", "5/hour; 10/day")  # as usual, but smaller
-    monkeypatch.setattr(rates, "MOVES", "8/hour; 20/day")
+    monkeypatch.setattr(rates, "TALK", "3/hour; 5/day")  # as usual, but smaller
+    monkeypatch.setattr(rates, "MOVES", "4/hour; 10/day")
     post = Post()
     with ExitStack() as stack:
         for address in (A, B):

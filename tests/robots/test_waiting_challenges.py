@@ -112,7 +112,6 @@ def test_a_challenge_expires_with_its_signup(server: Indoors) -> None:
     assert waiting(server) == 0
 
 
-@pytest.mark.both_databases
 def test_the_button_of_the_letter_issues_it_once(tmp_path: Path, database_url: str) -> None:
     with indoors(tmp_path, database_url, signup="confirm") as server:
         server.sign_up("alice")

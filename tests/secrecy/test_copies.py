@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 PLAYERS = ("alice", "bob", "carol")
 ALICE, BOB, CAROL = map(address_of, PLAYERS)
-STEPS = 120 if DEEP else 40
+STEPS = 120 if DEEP else 24
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def hand_in(house: Indoors, way: Way, subject: str, body: str) -> float:
 @pytest.mark.parametrize("way", ["stranger", "player", "board", "report", "digest", "signup"])
 @given(subject=subjects, body=bodies)
 @settings(
-    examples(5),
+    examples(3),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     phases=set(Phase) - {Phase.explain},  # which would trace, and so slow down, what is measured
 )

@@ -125,7 +125,6 @@ def test_not_too_many_challenges_wait(server: Correspondence) -> None:
     assert statuses(server)[-4:] == ["active", "active", "active", "proposed"]
 
 
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_rematch_has_the_other_side_first(server: Correspondence) -> None:
     alice, bob = guests(server, "alice", "bob")
     alice.asks(Challenge("blackbox", ("alice", "bob"), ("-fair",)))

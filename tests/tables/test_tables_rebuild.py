@@ -119,7 +119,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     opened.close()
 
 
-@examples(5)
+@examples(3)
 @given(games_played)
 def test_a_rebuild_changes_nothing_and_restores_everything(quick: Database, played: list) -> None:
     opened = quick

@@ -53,7 +53,7 @@ def sheets(draw: st.DrawFn) -> Scoresheet:
 
 
 @pytest.mark.slow
-@examples(15)
+@examples(8)
 @given(sheets(), st.booleans())
 def test_a_written_score_sheet_is_read_back(sheet: Scoresheet, mailed: bool) -> None:
     text = write_record(sheet)

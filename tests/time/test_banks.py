@@ -133,7 +133,7 @@ def counting_minutes(away: tuple[Span, ...], down: tuple[Span, ...], zone: str, 
     return counts
 
 
-@examples(20)
+@examples(10)
 @given(
     spans,
     spans,
@@ -185,7 +185,7 @@ def test_weekends_are_whole_saturdays_and_sundays(zone: str, first: int, second:
 waits = st.lists(st.floats(0, 20), max_size=60)
 
 
-@examples(40)
+@examples(20)
 @given(waits, spans, spans, spans, st.sampled_from(["", "2d,6h"]), st.booleans())
 def test_a_game_of_an_event_ends_after_at_most_88_days_in_which_the_server_was_up(
     thinking: list[float], mine: list, theirs: list, down: list, wish: str, digest: bool

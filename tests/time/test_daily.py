@@ -104,19 +104,6 @@ def test_nobody_gets_a_box_twice_whatever_they_change(house: Indoors) -> None:
     assert len(seen) == 2
 
 
-def test_another_hour_of_the_same_day_brings_no_second_box(one_house: Indoors) -> None:
-    house = one_house
-    house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
-    (first,) = days(house, 2)
-    for hour in ("07:30", "18:00"):  # it is 14:00
-        (settled,) = house.send(ALICE, f"blackbox daily alice {PASSWORD} {hour}")
-        assert settled.kind == "daily-set"
-        assert "Today's is on its way." not in settled.one_line
-    assert days(house, 27, 3) == []  # to 17:00 of the next day
-    (second,) = days(house, 2)
-    assert box_of(house, first) != box_of(house, second)
-
-
 def test_nothing_comes_while_away(one_house: Indoors) -> None:
     house = one_house
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
@@ -220,10 +207,3 @@ def test_todays_box_is_not_shown_to_others_before_tomorrow(house: Indoors) -> No
     (shown,) = house.send(CAROL, f"blackbox show {daily.board}")
     assert "?@" in shown.text
     assert len(house.begin(CAROL, f"blackbox replay {daily.board} carol")) == 1
-
-
-def test_a_player_who_left_gets_no_more_daily_boxes(house: Indoors) -> None:
-    house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
-    (letter,) = house.send(ALICE, f"signoff alice {PASSWORD}")
-    house.reply(letter, "yes")
-    assert days(house, 48, 4) == []

@@ -68,7 +68,6 @@ def test_behind_by_more_than_five_minutes(
     is_lost_in_an_hour(server)
 
 
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_short_absence_of_the_door_is_no_outage(server: Running, clock: MovableClock) -> None:
     clock.move(minutes=5)
     server.server.scheduler.run_once()

@@ -70,7 +70,7 @@ def opens(letter: Posted, box: str, cells: tuple[str, ...]) -> bool:
 ATOM = re.compile(r"[ ?x]@\||\?x\||>\??@<")
 """A cell with an atom, or a marker told to be wrong, as letters draw them."""
 
-ENDS = ("solve", "resign", "wrong guess")
+ENDS = ("resign", "wrong guess")
 
 
 def end(house: Indoors, letter: Posted, how: str) -> list[Posted]:

@@ -117,7 +117,7 @@ BOARDS = (
 )
 
 
-@examples(20)
+@examples(10)
 @given(st.sampled_from(BOARDS), st.integers(0, 10**6), st.integers(0, 9))
 def test_every_row_is_what_a_brute_force_finds(words: list[str], seed: int, turns: int) -> None:
     position = played([*words, "-guesses=9"], seed, turns)
@@ -155,7 +155,7 @@ def test_every_row_is_what_a_brute_force_finds(words: list[str], seed: int, turn
     )
 
 
-@examples(4)
+@examples(2)
 @given(st.integers(0, 10**6))
 def test_the_best_line_leads_to_one_class_of_layouts(seed: int) -> None:
     options = Options(4, 4, 2, 2)

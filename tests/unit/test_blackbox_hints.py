@@ -83,7 +83,7 @@ def cells_of(names: tuple[str, ...], board: Geometry) -> frozenset[int]:
 
 
 @pytest.mark.slow
-@examples(15)
+@examples(8)
 @given(
     st.sampled_from(BOARDS), st.integers(0, 10**6), st.integers(0, 8), st.sampled_from([0, 1, 3])
 )
@@ -137,7 +137,7 @@ def test_a_cell_that_wrong_guesses_leave_is_named_without_ports() -> None:
 
 
 @pytest.mark.slow
-@examples(5)
+@examples(3)
 @given(st.sampled_from(BOARDS), st.integers(0, 10**6), st.integers(0, 6))
 def test_facts_hidden_from_the_reader_change_no_hint(
     words: list[str], seed: int, turns: int

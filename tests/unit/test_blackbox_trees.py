@@ -34,7 +34,7 @@ from pbmserv.games.blackbox.options import Options, draw_cells
 from pbmserv.games.blackbox.rays import HIT, trace, trace_all
 from pbmserv.log import TextFormatter
 
-COUNT = 1_000 if DEEP else 100
+COUNT = 1_000 if DEEP else 50
 """Layouts of a sample."""
 
 STORED = [(kind, goal) for kind, goals in KINDS.items() for goal in goals]

@@ -28,7 +28,7 @@ ADDRESSES = st.builds(
 
 
 @given(ADDRESSES, st.sampled_from(sorted(SPELLINGS)), st.sampled_from([1, 7, 200]))
-@examples(20)
+@examples(10)
 def test_every_token_is_found_in_every_spelling(
     address: ReplyAddress, spelling: str, key: int
 ) -> None:
@@ -58,7 +58,7 @@ def test_the_cookie_of_an_operator_is_found() -> None:
 
 
 @given(ADDRESSES, st.integers(0, 40), st.sampled_from("abcdefghijklmnopqrstuvwxyz234567"))
-@examples(15)
+@examples(8)
 def test_an_unsigned_text_is_not_a_token(address: ReplyAddress, at: int, letter: str) -> None:
     assert not lines_with_tokens(RING, [f"http://games.example/b/{OTHER.token(address)}"])
     token = RING.token(address)

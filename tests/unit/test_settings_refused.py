@@ -18,7 +18,7 @@ from pbmserv.errors import ConfigError
 SETTINGS = list(descriptions())
 NUMBERS = [setting for setting in SETTINGS if setting.default.isdigit()]
 RATES = [setting for setting in SETTINGS if setting.key.startswith("rate_")]
-SOME = slice(None) if DEEP else slice(None, None, 4)
+SOME = slice(None) if DEEP else slice(None, None, 8)
 """The settings of one type that a usual run asks about each text."""
 NONSENSE = "\x07 ;!"
 """Not a name, number, address, network, path or word."""

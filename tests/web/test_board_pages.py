@@ -446,32 +446,6 @@ def test_scores_at_the_end_of_a_race_are_no_move_in_the_list(server: HandedIn) -
     assert "You gave up." not in moves_listed
 
 
-def test_cells_are_sealed_by_a_button_on_each_page_that_shows_the_board(server: HandedIn) -> None:
-    alice, bob, letter = challenged(server)
-    server.reply(letter, "a1,c4,e5,g2")
-    alice.load().press("b3,d3,f6,g7")
-    alice.load("?take=seal")
-    assert 'aria-label="B2: empty, seal"' in alice.html
-    assert 'aria-pressed="true" autofocus>Seal cells' in alice.html
-    alice.load("?tool=seal&tap=!B2&move=%2BC3")
-    assert alice.draft == "+C3,!B2"
-    assert 'aria-label="B2: sealed by you, open"' in alice.html
-    assert '<input type="hidden" name="tool" value="seal">' in alice.html
-    alice.load("?tool=seal&tap=!C3&move=%2BC3,!B2")
-    assert alice.draft == "!B2,!C3"  # the seal takes the marker's place
-    alice.press()
-    assert 'aria-label="B2: sealed by you, mark"' in alice.html  # marks again after each move
-    bob.load()
-    assert "sealed" not in bob.html
-    alone(server, "-practice")
-    server.send(ALICE, "preferences alice wonder-land")
-    mine = re.search(r"/mine/[a-z2-7]+", server.letters(ALICE)[-1].text)
-    assert mine is not None
-    own = Tab(server.pages, mine[0]).load()
-    assert own.html.count('name="take" value="seal"') == own.html.count("Seal cells") > 0
-    assert own.html.count('<form method="get" action="/b/') == own.html.count("Seal cells")
-
-
 def test_one_s_own_plies_are_stepped_through_while_the_game_runs(server: HandedIn) -> None:
     alice, bob, letter = challenged(server)
     assert "The moves so far" not in alice.load().text
@@ -501,23 +475,6 @@ def test_one_s_own_plies_are_stepped_through_while_the_game_runs(server: HandedI
     bob.load("?step=2")
     assert "A1: atom" in bob.html  # bob hid it himself
     assert "B3: atom" not in bob.html
-
-
-def test_restart_asks_and_a_finished_box_is_replayed(server: HandedIn) -> None:
-    alice = Tab(server.pages, page_of(alone(server, "-practice"))).load()
-    assert "Yes, begin again" not in alice.text
-    alice.press("a,+b2")
-    assert "Undo brings your 1 move back." in alice.text
-    alice.press("restart")
-    assert "The moves so far" not in alice.text
-    alice.press("undo")
-    assert "1 of 1" in alice.text
-    alice.load("?tap=%2BC3")
-    assert "Yes, discard what I have put together" in alice.text
-    alice.load().press("solve")
-    assert "Replay this box" in alice.text
-    alice.press("replay")
-    assert "box of board 1" in last(server, ALICE)
 
 
 def test_the_score_and_what_a_wrong_atom_costs_are_always_there(server: HandedIn) -> None:

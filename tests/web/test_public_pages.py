@@ -167,7 +167,6 @@ def resigned(server: HandedIn, loser: int) -> None:
     server.send(address, f"blackbox resign {board} {userid} {PASSWORD}")
 
 
-@pytest.mark.both_databases
 def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: HandedIn) -> None:
     for n in range(2):
         resigned(server, n)

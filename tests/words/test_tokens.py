@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 ROOM = 3_500
 """Characters of a text: fewer than are passed on of one."""
-LITTLE_ROOM = 800
+LITTLE_ROOM = 500
 """Characters of the one text that a usual run sends by most routes."""
 
 
