@@ -124,7 +124,7 @@ class Heaps:
                 after = replace(after, outcome=Outcome(places, "last-stone", seat))
         return Step(after, {None: move.text}, (Note("did", seat, None, {"what": move.text}),))
 
-    def withdraw(self, state: Heap, seat: Seat) -> Step[Heap]:
+    def withdraw(self, state: Heap, seat: Seat, rng: Rng) -> Step[Heap]:
         if state.outcome:
             raise Illegal("heaps.not-now", part="resign")
         places = (2, 1) if seat == 0 else (1, 2)

@@ -333,7 +333,7 @@ class AdaptedGame:
             raise Illegal("no-claim", part="claim", title=self.info.title)
         return self._keeper.claim_draw(state, seat)
 
-    def withdraw(self, state: Table, seat: Seat) -> Step[Table]:
+    def withdraw(self, state: Table, seat: Seat, rng: Rng) -> Step[Table]:
         """Return the step after a seat has resigned.
 
         Raises:
@@ -341,7 +341,7 @@ class AdaptedGame:
         """
         if state.outcome is not None or seat in state.out:
             raise self._not_now("resign")
-        return self._keeper.resign(state, seat, Rng(b"resigned", state.used))
+        return self._keeper.resign(state, seat, rng)
 
     def outcome(self, state: Table) -> Outcome | None:
         """Return how the board ended."""

@@ -87,16 +87,17 @@ def _begun(game: AnyGame, head: GameRecord, chance: bytes) -> tuple[Any, bool]:
 
 def advance(game: AnyGame, chance: bytes, state: Any, ply: Ply) -> Step[Any]:
     """Apply a recorded ply; *chance* is the seed with the mails mixed in, see `Position`."""
+    rng = Rng(chance, ply.number)
     if ply.text == WITHDRAW:
-        return game.withdraw(state, ply.seat)
+        return game.withdraw(state, ply.seat, rng)
     if ply.text == FORFEIT:
         late = game.forfeit if races(game) else game.withdraw
-        return _forfeited(late(state, ply.seat))
+        return _forfeited(late(state, ply.seat, rng))
     if ply.text == CLAIM:
         return _claimed(game, state, ply.seat)
     if ply.text == HINT:
         return _hinted(game, state, ply.seat)
-    return game.apply(state, ply.seat, Move(ply.text, ply.free), Rng(chance, ply.number))
+    return game.apply(state, ply.seat, Move(ply.text, ply.free), rng)
 
 
 def _hinted(game: object, state: Any, seat: Seat) -> Step[Any]:

@@ -115,7 +115,7 @@ class Game(Protocol[O, S, V]):
         """
         ...
 
-    def withdraw(self, state: S, seat: Seat) -> Step[S]:
+    def withdraw(self, state: S, seat: Seat, rng: Rng) -> Step[S]:
         """Let a seat resign."""
         ...
 
@@ -333,7 +333,7 @@ class Racing(Protocol):
         """Return a move with its time in seconds since its seat began, for the record."""
         ...
 
-    def forfeit(self, state: Any, seat: Seat) -> Step[Any]:
+    def forfeit(self, state: Any, seat: Seat, rng: Rng) -> Step[Any]:
         """Withdraw a seat that took too long. In a race, its place shows the reason."""
         ...
 

@@ -297,7 +297,7 @@ class _Checks:
             state: Table = position.state
             if seat in state.out:
                 continue
-            step: Step[Table] = self.game.withdraw(state, Seat(seat))
+            step: Step[Table] = self.game.withdraw(state, Seat(seat), Rng(b"leave", seat))
             outcome = self.game.outcome(step.state)
             if outcome is None and not self.game.to_act(step.state):
                 self.report.add("leave", "nobody is to move after a player has resigned")

@@ -19,6 +19,7 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.positions import Positions
+from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.views.board import BoardScene, board_scene
 from pbmserv.views.environment import template_of
 from pbmserv.views.spoilers import shared_board
@@ -136,6 +137,8 @@ class ShownBoard:
             after=words.get("after"),
             chooser=self.board.chooser,
         )
+        if self.board.status == BoardStatus.DECLINED:
+            return replace(scene, your_turn=False, waiting=())
         if self.position.draws and self.board.undecided:
             return replace(scene, undrawn=True, your_turn=False, waiting=())
         if not (words.get("read_as") or words.get("held")):

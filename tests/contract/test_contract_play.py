@@ -106,7 +106,7 @@ def test_each_seat_can_withdraw_at_any_time_and_then_it_is_over(
     for number, state in list(enumerate(played.states[:-1], 1))[::EVERY]:
         apart = isinstance(game, Racing) and game.apart(state)
         for seat in game.to_act(state) | (set() if apart else {Seat(0)}):
-            step = game.withdraw(state, seat)
+            step = game.withdraw(state, seat, Rng(played.record.seed, number))
             assert step == advance(
                 game, played.record.seed, state, Ply(number, seat, WITHDRAW, False)
             )
@@ -115,7 +115,7 @@ def test_each_seat_can_withdraw_at_any_time_and_then_it_is_over(
                 assert (outcome.reason, outcome.seat) == ("resigned", seat)
                 assert outcome.places[seat] == max(outcome.places)
     with pytest.raises(MoveError):
-        game.withdraw(played.states[-1], Seat(0))
+        game.withdraw(played.states[-1], Seat(0), Rng(played.record.seed, 0))
 
 
 @every_case

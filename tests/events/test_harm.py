@@ -111,6 +111,34 @@ def test_a_group_that_has_left_wins_no_cup(field: Callable[[int], Field]) -> Non
     assert players.event(2)["waiting"] == ["ann"]  # the final of the year
 
 
+def test_nobody_wins_a_cup_in_which_nobody_has_moved(field: Callable[[int], Field]) -> None:
+    """All are late on the same day: in Blackbox both players of a board hide first."""
+    players = field(3)
+    players.all_say("cup join blackbox")
+    players.until(1, EventStatus.RUNNING)
+    players.until(1, EventStatus.FINISHED)
+    assert sorted(players.event(1)["sections"][0]["removed"]) == ["ann", "bob", "cleo"]
+    texts = [letter.one_line for letter in players.news()]
+    assert not [text for text in texts if "You have won" in text]
+    assert (
+        len([text for text in texts if "You were out of time in a game before half" in text]) == 3
+    )
+
+
+def test_an_event_loses_its_name_with_the_account_of_its_holder(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(4)
+    finish_a_game(players, "ann", "bob")
+    players.says("ann", f'event create {GAME} cup "Ann Smith\'s cup" -entries=3')
+    players.says("bob", "event join 1")
+    (question,) = players.says("ann", "delete")
+    players.server.reply(question, "yes")
+    (shown,) = players.server.send(address_of("bob"), "events 1")
+    assert shown.subject == "Players' event 1 of Connect Four"
+    assert "Smith" not in shown.text
+
+
 def test_a_cup_winner_who_leaves_is_followed_by_the_second_in_the_final(
     field: Callable[[int], Field],
 ) -> None:

@@ -125,7 +125,9 @@ def test_a_captain_holds_an_event_of_teams_that_begins_when_it_is_full(
     assert players.event(1)["entered"] == 1
     letters = players.says("gus", "event join 1")
     assert kinds_to(letters, "gus") == ["refusal"]
-    players.says("finn", "event join 1")
+    letters = players.says("finn", "event join 1")
+    assert "It is event 1 and begins now, since it is full." in letters[0].one_line
+    assert '"Office match" (event 1) begins now.' in letters[1].one_line
     letters = players.until(1, EventStatus.RUNNING, most=2)
     begins = [letter.recipient for letter in letters if letter.kind == "event-begins"]
     playing = ("ann", "bob", "cleo", "dan", "gus", "hal", "ivy", "jack")

@@ -84,7 +84,7 @@ POSITIONS = {
     "range": played("-atoms=2-30", "-size=26x26", "-guesses=1", moves=[]),
     "many": played("-atoms=80", "-size=10x10", moves=[]),
     "one": played("-atoms=1", "-size=2x2", moves=[(0, "a1"), (1, "a1")]),
-    "over": GAME.withdraw(played(moves=SEED_GAME), ALICE).state,
+    "over": GAME.withdraw(played(moves=SEED_GAME), ALICE, Rng(b"", 0)).state,
 }
 
 

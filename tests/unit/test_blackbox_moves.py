@@ -38,7 +38,7 @@ def played(*moves: tuple[int, str], words: tuple[str, ...] = ()) -> State:
 START = played()
 HIDDEN = played((0, "c2,e2,f6,f7"), (1, "g1,b2,b4,f5"))
 FIRED = played((0, "c2,e2,f6,f7"), (1, "g1,b2,b4,f5"), (0, "5,+b2,+b4"), (1, "3"))
-OVER = GAME.withdraw(HIDDEN, ALICE).state
+OVER = GAME.withdraw(HIDDEN, ALICE, Rng(b"", 0)).state
 
 
 def view(state: State, seat: Seat | None = ALICE) -> View:

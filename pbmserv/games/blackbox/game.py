@@ -149,7 +149,7 @@ class Blackbox:
             return rules.place(state, seat, elements)
         return rules.play(state, seat, text, elements, rng, seconds)
 
-    def withdraw(self, state: State, seat: Seat) -> Step[State]:
+    def withdraw(self, state: State, seat: Seat, rng: Rng) -> Step[State]:
         """Let a seat resign, so that the other wins and both boxes open. In a race, it drops out.
 
         Raises:
@@ -163,11 +163,11 @@ class Blackbox:
         notes = (Note("resigned", seat, None), *rules.revealed(after))
         return Step(after, {None: "resign"}, notes, reveals=True)
 
-    def forfeit(self, state: State, seat: Seat) -> Step[State]:
+    def forfeit(self, state: State, seat: Seat, rng: Rng) -> Step[State]:
         """Let a seat forfeit as in `withdraw`. In a race, its result says that it was late."""
         if state.options.race and state.outcome is None:
             return rules.drop_out(state, seat, "forfeit")
-        return self.withdraw(state, seat)
+        return self.withdraw(state, seat, rng)
 
     def without_solution(self, step: Step[State]) -> Step[State]:
         """Return the last step of a board without atoms, game ID, lessons and score."""

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pbmserv.commands.table.playing import Resign
+from pbmserv.engine.position import Position
 from pbmserv.service.boards.board_ends import decline
 from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.plies import log_ply
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.core.words_for_others import words_for_others
+from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.tables.boards import BoardStatus
+
+
+def goes_on_without(board: BoardRow, position: Position) -> bool:
+    """Return whether a board goes on if a player leaves it who may not have moved yet."""
+    return board.seats > 2 and board.status == BoardStatus.ACTIVE and bool(position.moved())
 
 
 def resign(context: CommandContext, command: Resign) -> Answer:
@@ -17,7 +24,7 @@ def resign(context: CommandContext, command: Resign) -> Answer:
 
     A board that not all players have accepted, or on which this player has not moved, is declined
     instead and counts for nothing. Boards of an event are lost from the beginning on. In a race
-    that others have accepted, they go on.
+    that others have accepted, they go on, and so do the others of three or more who have begun.
     """
     board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
@@ -25,7 +32,7 @@ def resign(context: CommandContext, command: Resign) -> Answer:
     others = [other for other in board.sitters if other is not sitter]
     is_taken_up = board.status == BoardStatus.ACTIVE or any(other.accepted_at for other in others)
     others_go_on = position.apart and bool(others) and is_taken_up
-    is_bound = board.of_event or sitter.seat in position.moved()
+    is_bound = board.of_event or sitter.seat in position.moved() or goes_on_without(board, position)
     if not others_go_on and (not is_bound or board.status == BoardStatus.PROPOSED):
         return decline(context, board, sitter)
     return log_ply(

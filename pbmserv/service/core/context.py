@@ -29,7 +29,6 @@ from pbmserv.service.core.refusals import (
     name_yourself,
     not_seated,
     signed_off,
-    suspended,
     too_many_passwords,
     unknown_speaker,
     wrong_game,
@@ -237,7 +236,7 @@ class CommandContext:
             return sender
         player = players.by_id(self.connection, reply_address.player)
         if player is None or player.reply_epoch != reply_address.epoch:
-            if player is not None and player.state in {PlayerState.LEFT, PlayerState.BARRED}:
+            if player is not None and not player.active:
                 raise signed_off(player)
             raise Refused("revoked-address", example=f"forgot {player.userid if player else ''}")
         if not player.active:
@@ -405,6 +404,6 @@ class CommandContext:
 
 def _revoked(board: BoardRow, sitter: Sitter) -> Refused:
     """Return the refusal for a reply address that was revoked."""
-    if sitter.state == PlayerState.BARRED:
-        return suspended(sitter.userid)
+    if sitter.state != PlayerState.ACTIVE:
+        return signed_off(sitter)
     return Refused("revoked-address", example=f"{board.game} showas {sitter.userid} PASSWORD")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pbmserv.errors import Refused
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.tables.accounts import PlayerState
 
 
@@ -36,10 +36,12 @@ def suspended(userid: str) -> Refused:
     return Refused("suspended", part=userid, example="help")
 
 
-def signed_off(player: Player) -> Refused:
-    """Return the refusal for a player who has signed off or is suspended."""
+def signed_off(player: Player | Sitter) -> Refused:
+    """Return the refusal for a player who has signed off, is suspended or has no account."""
     if player.state == PlayerState.BARRED:
         return suspended(player.userid)
+    if player.state == PlayerState.DELETED:
+        return Refused("account-deleted", example="help")
     return Refused("signed-off", part=player.userid, example=f"back {player.userid} PASSWORD")
 
 

@@ -31,12 +31,21 @@ def facts(context: CommandContext, event: Event) -> dict[str, Any]:
         "kind": event.kind,
         "game": event.game,
         "title": title,
-        "name": f'"{event.name}"' if event.name else kind_of(event).name(event, title),
+        "name": _name_of(event, title),
         "starts": f"{event.starts_at:%Y-%m-%d}",
         "closes": f"{event.closes_at:%Y-%m-%d}",
         "ends": f"{event.ends_at:%Y-%m-%d}" if event.ends_at else "",
         "house": Rules.of(event).house,
     }
+
+
+def _name_of(event: Event, title: str) -> str:
+    """Return the name of an event; one whose holder has deleted the account has lost its own."""
+    if event.name:
+        return f'"{event.name}"'
+    if event.is_own:
+        return f"Players' event {event.id} of {title}"
+    return kind_of(event).name(event, title)
 
 
 def row_of(line: Line, userid: str) -> Mapping[str, object]:

@@ -177,6 +177,7 @@ def settle_next(
         return None
     notifications: list[Notification] = []
     losses_on_time: dict[int, int] = {}
+    late_games: list[tuple[Pairing, Outcome, list[Seat]]] = []
     for game in games:
         board = boards.load(context.connection, game.board_id or 0)
         assert board is not None
@@ -187,18 +188,36 @@ def settle_next(
             tuple(board.outcome["places"]), board.outcome["reason"], board.outcome["seat"]
         )
         late = _late_seats(context, board, outcome)
-        for seat in late:
+        if late:
+            late_games.append((game, outcome, late))
+        else:
+            _settle(context, event, game, outcome, late)
+    # Players who were late at one board are judged alike: the removal of one takes games away from
+    # the other.
+    early = {
+        player: outcome.reason
+        for game, outcome, late in late_games
+        for player in [_players_of(game)[seat] for seat in late]
+        if _is_early(context, event, player)
+    }
+    for player, reason in early.items():
+        notifications += _remove(context, event, player, reason)
+    for game, outcome, late in late_games:
+        for seat in late if outcome.reason == FORFEIT else ():
             player = _players_of(game)[seat]
-            if outcome.reason == FORFEIT:
-                losses_on_time[player] = losses_on_time.get(player, 0) + 1
-            if not _is_settled(context, game) and _is_early(context, event, player):
-                notifications += _remove(context, event, player, outcome.reason)
+            losses_on_time[player] = losses_on_time.get(player, 0) + 1
         if not _is_settled(context, game):  # it is, if a player of this game is out
-            points = _points(outcome, late)
-            event_games.settle(context.connection, event.id, game, points, outcome.reason[:12])
+            _settle(context, event, game, outcome, late)
     for player, losses in losses_on_time.items():
         notifications += _penalise(context, event, player, losses)
     return notifications
+
+
+def _settle(
+    context: CommandContext, event: Event, game: Pairing, outcome: Outcome, late: Sequence[Seat]
+) -> None:
+    points = _points(outcome, late)
+    event_games.settle(context.connection, event.id, game, points, outcome.reason[:12])
 
 
 def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notification]:

@@ -95,6 +95,7 @@ def _entered(
         "event_name": facts["name"],
         "starts": facts["starts"],
         "most_teams": most,
+        "begins_now": entered == most,
         "own_event": event.owner_id == player.id,
     }
     notifications = news(context, team, "entered", without=player.id, **about)

@@ -189,11 +189,15 @@ def _only_game(context: CommandContext, command: str) -> str:
     Raises:
         Refused: there are several.
     """
-    keys = [game.info.key for game in context.services.registry if has_ladder(game)]
+    keys = _games_with_ladders(context)
     if len(keys) == 1:
         return keys[0]
     games = ", ".join(sorted(keys))
     raise Refused("ladder-which", part=command, games=games, example=f"{command} {keys[0]}")
+
+
+def _games_with_ladders(context: CommandContext) -> list[str]:
+    return [game.info.key for game in context.services.registry if has_ladder(game)]
 
 
 def _own_ladder(
@@ -205,6 +209,10 @@ def _own_ladder(
         Refused: the player is not in the ladder, or in several.
     """
     mine = ladders.of_player(context.connection, player.id)
+    keys = _games_with_ladders(context)
+    if not key and not mine and len(keys) > 1:
+        games = ", ".join(sorted(keys))
+        raise Refused("ladder-in-none", games=games, example=f"ladder join {keys[0]}")
     if not key and len(mine) > 1:
         games = ", ".join(ladder.game for ladder in mine)
         example = f"{mine[0].game} {command}"

@@ -25,6 +25,7 @@ from pbmserv.engine.clocks import (
 from pbmserv.engine.position import Position
 from pbmserv.service.boards import game_pauses, plies, queued_moves
 from pbmserv.service.boards.followers import news_of_declined_board
+from pbmserv.service.boards.resigning import goes_on_without
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import UNSAID
@@ -287,9 +288,10 @@ class _RunningClocks:
             return self._drop_out(late)
         moved = position.moved()
         # A player who has never moved may not know of the board, which a forger can have begun. So
-        # nobody loses anything, as with "resign". Players of an event have entered it.
-        has_entered = self._board.of_event
-        not_begun = not has_entered and any(sitter.seat not in moved for sitter, _, _ in late)
+        # nobody loses anything, as with "resign". Players of an event have entered it, and three or
+        # more who have begun go on.
+        is_bound = self._board.of_event or goes_on_without(self._board, position)
+        not_begun = not is_bound and any(sitter.seat not in moved for sitter, _, _ in late)
         if self._board.undecided or not_begun:
             return self._not_played([sitter.userid for sitter, _, _ in late])
         sitter, clock, forfeit = late[0]

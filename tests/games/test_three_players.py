@@ -1,0 +1,74 @@
+"""Games of three or more go on without a player who leaves, and what is drawn then stays secret."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from blackbox_alone import every_game
+from indoors import PASSWORD, Indoors, address_of, indoors
+
+from pbmserv.engine import registry
+from pbmserv.engine.adapter import adapted
+from pbmserv.engine.position import opening
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.types import Move, Seat
+from pbmserv.games import liar
+
+NAMES = ("alice", "bob", "carol")
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Indoors]:
+    """A house with a board of three, at which alice has bid."""
+    monkeypatch.setattr(registry, "announced", every_game)
+    with indoors(tmp_path) as house:
+        house.sign_up(*NAMES)
+        house.send(address_of("alice"), f"liar challenge alice {PASSWORD} bob carol")
+        for name in ("bob", "carol"):
+            house.send(address_of(name), f"liar accept 1 {name} {PASSWORD}")
+        house.send(address_of("alice"), f"liar move 1 alice {PASSWORD} 2 twos")
+        yield house
+
+
+def test_nobody_can_know_the_dice_that_are_rolled_after_a_player_has_left() -> None:
+    """They come from the secret seed of the board, and not from numbers that everybody has."""
+    game = adapted(liar.GAME)
+    rolled = set()
+    for seed in (b"one", b"two", b"three"):
+        position = opening(game, GameRecord("liar", 1, 3, (), seed * 8))
+        position = position.move(Seat(0), Move("2 twos")).withdraw(Seat(1))
+        rolled.add(position.state.state.dice)
+        again = opening(game, GameRecord("liar", 1, 3, (), seed * 8))
+        again = again.move(Seat(0), Move("2 twos")).forfeit(Seat(1))
+        assert again.state.state.dice == position.state.state.dice, "by the ply alone"
+    assert len(rolled) == 3
+
+
+def test_others_who_have_begun_go_on_without_a_player_who_has_not_moved(house: Indoors) -> None:
+    letters = house.send(address_of("carol"), f"liar resign 1 carol {PASSWORD}")
+    kinds = {letter.recipient.partition("@")[0]: letter.kind for letter in letters}
+    assert kinds == dict.fromkeys(NAMES, "board")
+    house.send(address_of("bob"), f"liar move 1 bob {PASSWORD} 3 twos")
+    (show,) = house.send(address_of("alice"), "liar show 1")
+    assert "To move: alice." in show.one_line
+
+
+def test_others_who_have_begun_go_on_without_a_player_who_is_late(house: Indoors) -> None:
+    house.send(address_of("bob"), f"liar move 1 bob {PASSWORD} 3 twos")
+    letters = house.live(days=20) + house.live(days=3) + house.live(days=3)
+    texts = [letter.one_line for letter in letters if letter.recipient == address_of("alice")]
+    assert "carol took too long." in texts[0]
+    assert "will not be played" not in texts[0]
+
+
+def test_a_board_that_was_called_off_is_nobody_s_move(house: Indoors) -> None:
+    house.send(address_of("alice"), f"liar challenge alice {PASSWORD} bob carol")
+    for name in ("bob", "carol"):
+        house.send(address_of(name), f"liar accept 2 {name} {PASSWORD}")
+    house.send(address_of("bob"), f"liar resign 2 bob {PASSWORD}")
+    letters = house.send(address_of("bob"), f"chat 2 bob {PASSWORD}", "Sorry, no time.")
+    talks = [letter for letter in letters if letter.kind == "chat"]
+    assert len(talks) == 2
+    assert not [talk for talk in talks if "your move" in talk.text]
