@@ -11,6 +11,7 @@ from time import monotonic, sleep
 from typing import TextIO
 
 from pbmserv.errors import OperatorError
+from pbmserv.files import open_private
 
 ENDING_S = 30.0
 """Seconds for the children of a killed server to end."""
@@ -82,7 +83,7 @@ def _lock_unless_held(lock: TextIO) -> str:
 def _lock_file(path: Path, stage: str) -> TextIO:
     name = path.resolve()
     name = name.with_name(f"{name.name}.{stage}.lock")
-    return os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT, 0o600), "r+")
+    return os.fdopen(open_private(name), "r+")
 
 
 def _try_lock(lock: TextIO) -> bool:

@@ -180,7 +180,32 @@ def make_file(path: Path) -> None:
     """
     make_private(path.parent)
     if not path.exists():
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        os.close(open_private(path))
+
+
+def open_private(path: Path) -> int:
+    """Open a file for reading and writing, or make an empty private one; return its descriptor.
+
+    A file that root makes belongs to the owner of its folder: otherwise a command that root has run
+    would keep the server, which runs as another user, from its own files.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    if os.geteuid() == 0:
+        owner = path.parent.stat()
+        with contextlib.suppress(PermissionError):  # root of a container may lack this right
+            os.fchown(descriptor, owner.st_uid, owner.st_gid)
+    return descriptor
+
+
+def give_to_owner_of(folder: Path, path: Path) -> None:
+    """Give a file to the owner of a folder, if this is root."""
+    if os.geteuid() == 0:
+        owner = folder.stat()
+        with contextlib.suppress(PermissionError):
+            os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
 def open_to_others(data_dir: Path, *urls: str) -> Iterator[str]:

@@ -156,7 +156,9 @@ def backup(
         place = files.replacing if overwrite else files.only_new
         copy = backups.save(url, file, place, is_compressed=compress)
     # The time of this file is the age of the newest copy, for `doctor` and /metrics.
-    last_backup_file(configuration.settings.data_dir).touch(0o600)
+    last_backup = last_backup_file(configuration.settings.data_dir)
+    files.make_file(last_backup)
+    last_backup.touch()
     say(
         f"{file} is a whole copy of {blank_passwords(url)} "
         f"({copy.size / 1e6:,.1f} MB, revision {copy.revision})."

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from pbmserv import files
 from pbmserv.cli.main import app
 from pbmserv.errors import OperatorError
+from pbmserv.file_locks import borrow_stage
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.operators import backup
@@ -62,6 +63,26 @@ def test_only_the_owner_can_read_a_copy(own: str, tmp_path: Path) -> None:
     assert mode(tmp_path / "new") == 0o700
     assert mode(tmp_path / "new" / "pbmserv.sqlite3") == 0o600
     assert names(tmp_path) == ["copy", "new", "pbmserv.sqlite3"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_files_that_root_makes_belong_to_the_server(own: str, tmp_path: Path) -> None:
+    """Else a server that runs as another user could not use them."""
+    folder, user = tmp_path / "server", 65_534
+    folder.mkdir()
+    os.chown(folder, user, user)
+    save(own, tmp_path / "copy")
+    database = f"sqlite:///{folder}/pbmserv.sqlite3"
+    restore(database, tmp_path / "copy")
+    restore(database, tmp_path / "copy", files.replacing)
+    environment = {"PBMSERV_DATA_DIR": str(folder), "PBMSERV_DATABASE": database}
+    file = str(tmp_path / "nightly")
+    assert CliRunner().invoke(app, ["db", "backup", file], env=environment).exit_code == 0
+    with borrow_stage(folder / "pbmserv.sqlite3", "play"):
+        made = {path.name: path.stat().st_uid for path in folder.iterdir()}
+    assert {"pbmserv.sqlite3", "pbmserv.sqlite3.play.lock", "last-backup"} <= made.keys()
+    assert set(made.values()) == {user}
+    assert (tmp_path / "copy").stat().st_uid == 0
 
 
 def _folder(path: Path) -> None:

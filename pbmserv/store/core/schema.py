@@ -162,9 +162,14 @@ def require(database: Database) -> None:
     with database.reading.connect() as connection:
         revision = current(connection)
     newest = head()
-    if revision is None or (revision != newest and is_known(revision)):
+    if revision is None:
         raise ServerFault(
-            f"the database is at revision {revision or 'none'}, and this version needs {newest}; "
+            "the database has no tables of pbmserv; the first start of the server makes them, "
+            "or: pbmserv db upgrade"
+        )
+    if revision != newest and is_known(revision):
+        raise ServerFault(
+            f"the database is at revision {revision}, and this version needs {newest}; "
             "stop the server, keep a copy (pbmserv db backup FILE), then run: pbmserv db upgrade"
         )
     if revision != newest:

@@ -38,7 +38,15 @@ from sqlalchemy.exc import DBAPIError
 
 from pbmserv.errors import OperatorError, ServerFault
 from pbmserv.file_locks import ENDING_S, exclusive_work
-from pbmserv.files import Place, make_file, make_private, replacing, sqlite_file, whole_file
+from pbmserv.files import (
+    Place,
+    give_to_owner_of,
+    make_file,
+    make_private,
+    replacing,
+    sqlite_file,
+    whole_file,
+)
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals, mail_stores, settled_arrivals
@@ -191,6 +199,7 @@ def restore(url: str, source: Path, place: Place, skipped: int) -> None:
         _temporary_file(new_file) as mail_copy,
     ):
         shutil.copyfile(source, new_file)
+        give_to_owner_of(file.parent, new_file)
         has_mails = _unpack(new_file, mail_copy)
         with closing(Database(f"sqlite:///{new_file}")) as game:
             schema.prepare(game, ("game",))
@@ -214,6 +223,7 @@ def _restore_mails(mail_copy: Path, mail: Path, game: Database, place: Place) ->
         _locked(mail, replacing),
         whole_file(mail, replacing) as new_file,
     ):
+        give_to_owner_of(mail.parent, new_file)
         schema.prepare(copied, ("mail",))
         try:
             number = revision(mail) if mail.exists() else None
