@@ -29,7 +29,7 @@ class MailOverLimit:
 
     @classmethod
     def of_json(cls, body: bytes) -> MailOverLimit:
-        """Return a stored one."""
+        """Return the mail that was stored as this JSON."""
         facts = json.loads(body)
         again = datetime.fromisoformat(facts["over"]["again"])
         return cls(facts["writer"], Over(**facts["over"] | {"again": again}))

@@ -226,8 +226,8 @@ class Executor:
 
 
 def _lines(context: CommandContext) -> Sequence[Line]:
-    """Return the lines to carry out: the only one of a mail that ends a subscription, whatever the
-    other lines look like."""
+    """Return the lines to carry out. A mail that ends a subscription has one, whatever its other
+    lines look like."""
     lines = context.submission.reading.lines
     reply_address = context.reply_address
     ends = reply_address is not None and reply_address.purpose in ENDINGS

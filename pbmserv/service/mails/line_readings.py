@@ -59,8 +59,10 @@ def choose(context: CommandContext, line: Line) -> Choice:
 def refused_reading(
     context: CommandContext, choice: Choice, error: PlayerError
 ) -> tuple[Line, PlayerError]:
-    """Return the reading to explain after a refusal, and its refusal: if a word may have been a
-    password after all, that of the line with a password."""
+    """Return the reading to explain after a refusal, and its refusal.
+
+    If a word may have been a password after all, these are of the line with a password.
+    """
     if choice.without_proof and not _was_meant(context, error, choice):
         return choice.written, _refusal_with_password(context, choice.written)
     return choice.line, error

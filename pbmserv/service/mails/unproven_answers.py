@@ -23,6 +23,7 @@ from pbmserv.commands.table.catalogue import ROWS, WHICH, suggested_command
 from pbmserv.engine.plans import PLAN_WORDS
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import BOT_USERIDS
+from pbmserv.errors import is_form
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
 from pbmserv.store.accounts import players
@@ -127,7 +128,13 @@ class Blanking:
         return replace(part, words={**part.words, "refusal": blanked, "echo": echo})
 
     def example(self, example: str) -> str:
-        """Return an example if all of it may be repeated, else ``""``."""
+        """Return an example if all of it may be repeated, else ``""``. An address in a form becomes
+        a placeholder."""
+        if is_form(example):
+            example = " ".join(
+                word if "@" not in word or self.is_known(word) else "ADDRESS"
+                for word in example.split(" ")
+            )
         return example if self.blank_unknown(example, keep_userids=True) == example else ""
 
     def _values(self, value: Any) -> Any:
@@ -142,9 +149,12 @@ class Blanking:
                 return [self._values(inner) for inner in value]
         return value
 
+    def is_known(self, word: str) -> bool:
+        """Return whether a word is in the vocabulary, a number, or the reader's own address."""
+        return not self._unknown(word)
+
     def _unknown(self, word: str) -> set[str]:
-        """Return the pieces of a word that are neither in the vocabulary nor numbers; none of the
-        reader's own address."""
+        """Return the pieces of a word that are neither in the vocabulary nor numbers."""
         bare = word.strip(_EDGES).lower()
         own = self.sender.partition("@")[0]
         if bare == self.sender:
@@ -173,7 +183,7 @@ class Blanking:
         if len(bare) >= SHORTEST and bare in self.folded:
             return True
         return any(
-            len(piece) >= SHORTEST and piece in self.pieces and self._unknown(piece)
+            len(piece) >= SHORTEST and piece in self.pieces and not self.is_known(piece)
             for piece in _LETTERS.findall(bare)
         )
 
