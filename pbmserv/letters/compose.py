@@ -367,7 +367,7 @@ def _cut(text: str) -> str:
 
 
 def _tiny(letter: str, values: Mapping[str, Any]) -> LetterTexts:
-    """Return a letter about a turn without all that its reader knows: help, links, the legend.
+    """Return a letter about a turn without help, links and the legend, which its reader knows.
 
     A board that would make it too long is left out; its reader can ask for it.
     """

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pbmserv.web.limits.allowance import Exhausted
 from pbmserv.web.rendering import page_cache
 from pbmserv.web.rendering.page_cache import PageCache
 
@@ -44,6 +45,22 @@ def test_a_reader_who_leaves_does_not_end_the_rendering_for_others() -> None:
         renderings.may_end.set()
         assert await staying == b"page"
         assert renderings.count == 1
+
+    run(story)
+
+
+def test_a_reader_whose_share_is_used_up_fails_alone() -> None:
+    async def story() -> None:
+        async def fail() -> bytes:
+            raise Exhausted(5, is_own=True)
+
+        cache, renderings = PageCache(most=2), Renderings()
+        renderings.may_end.set()
+        first = cache.get("page", 1, fail)
+        second = cache.get("page", 1, renderings.make)
+        failed, page = await asyncio.gather(first, second, return_exceptions=True)
+        assert isinstance(failed, Exhausted)
+        assert page == b"page"
 
     run(story)
 

@@ -383,6 +383,19 @@ def test_a_box_that_others_solve_today_is_kept(server: HandedIn) -> None:
     assert "atom" not in "".join(re.findall('aria-label="[^"]*"', public.html))
 
 
+def test_a_refusal_is_told_even_if_no_more_letters_are_sent(
+    database_url: str, tmp_path: Path
+) -> None:
+    with indoors(tmp_path, database_url, rate_refusals="2/hour") as house:
+        server = HandedIn(house)
+        for name in ("alice", "bob"):
+            server.sign_up(name, "wonder-land")
+        alice, _, _ = challenged(server)
+        for _ in range(4):
+            assert alice.load().press("nonsense").status == 422
+        assert "we no longer say why" in alice.text
+
+
 def test_while_the_database_is_away_pages_say_when_to_come_again(
     connected: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:

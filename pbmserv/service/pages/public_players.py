@@ -52,7 +52,7 @@ def _named_player(context: CommandContext, userid: str) -> Player | None:
 def finished_of(
     context: CommandContext, userid: str, most: int, before: int
 ) -> list[FinishedBoard] | None:
-    """Return finished boards of a player or, for "", of all that may be seen, newest first.
+    """Return finished boards that may be seen, of a player or, for "", of all, newest first.
 
     See `PublicPages.finished_boards`.
     """

@@ -130,12 +130,11 @@ class WebRequests:
         return await self.subscription(token) if done else None
 
     def _read(self, token: str, *purposes: Purpose) -> ReplyAddress | None:
+        """Return the contents of a token; `None` if it is not good for one of these purposes."""
         reply_address = self._services.mail_domain.ring.read(token)
-        return (
-            reply_address
-            if reply_address is not None and reply_address.purpose in purposes
-            else None
-        )
+        if reply_address is None or reply_address.purpose not in purposes:
+            return None
+        return reply_address
 
     # -- looks -----------------------------------------------------------------------------
 

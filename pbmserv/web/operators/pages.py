@@ -133,7 +133,10 @@ class OperatorHandlers:
         return await self._show_or_change(page, request, board=str(number))
 
     async def events(self, request: OperatorRequest) -> Response:
-        """Show the events, what is watched in them, and the ladders; a POST changes one."""
+        """Show events, players who gave up early with their opponents, and ladders.
+
+        A POST changes one.
+        """
 
         async def page(request: OperatorRequest) -> Response:
             events, watched = await self._pages.events()

@@ -29,7 +29,8 @@ class PageCache:
     ) -> bytes | None:
         """Return the page of a key, and render it if its stamp has changed.
 
-        Readers who ask at the same time wait for one rendering.
+        Readers who ask at the same time wait for one rendering. If it fails, the others render the
+        page themselves.
 
         Args:
             key: the page.
@@ -41,11 +42,17 @@ class PageCache:
             self._pages.move_to_end(key)
             return entry[1]
         rendering = self._renderings.get((key, stamp))
+        is_of_another = rendering is not None
         if rendering is None:
             rendering = asyncio.ensure_future(make())
             self._renderings[key, stamp] = rendering
             rendering.add_done_callback(partial(self._finish, (key, stamp)))
-        page = await asyncio.shield(rendering)
+        try:
+            page = await asyncio.shield(rendering)
+        except Exception:
+            if not is_of_another:
+                raise
+            page = await make()  # perhaps only the other reader's share of time is used up
         if page is not None:
             self._keep(key, stamp, page)
         return page
