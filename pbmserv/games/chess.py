@@ -350,7 +350,7 @@ def move_in_notation(position: Position, listed: Sequence[Step], plain: str) -> 
     if "x" not in plain and short.islower() and len(in_any_case) > 1:
         return None  # "bc4" may be a bishop or a pawn
     for written in (short, f"{short}Q", short[:1].upper() + short[1:]):
-        if len(moves := moves_by_name.get(written, ())) == 1:
+        if len(moves := moves_by_name.get(written, [])) == 1:
             return moves[0]
     return in_any_case[0] if len(in_any_case) == 1 else None
 
