@@ -15,6 +15,7 @@ from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Ambiguous, Illegal, NotUnderstood
 from pbmserv.game import After, Game, Grid, Items, Piece, Result, win
+from pbmserv.game.cells import laid_out
 from pbmserv.games import chess, connect4, tictactoe
 from pbmserv.testing import check_game
 
@@ -131,12 +132,20 @@ def test_taps_make_moves_of_one_cell_of_two_and_of_a_column() -> None:
     assert game.tapped(view, "", "e2") == "e2"
     assert game.tapped(view, "e2", "e4") == "e2e4"
     assert game.tapped(view, "e2", "e2") == ""
+    page = drawn_page(view, NAMES, view.moves, "e2")[0].rows
+    assert page.count('aria-pressed="true"') == 1
+    assert 'value="e2" aria-pressed="true"' in page
+    assert 'value="e4"' in page
     with pytest.raises(Ambiguous):
         AdaptedGame(Pairs()).parse(
             AdaptedGame(Pairs()).view(begun(AdaptedGame(Pairs())).state, Seat(0)), "a1"
         )
     game = AdaptedGame(connect4.GAME)
     assert game.tapped(game.view(begun(game).state, Seat(0)), "", "D3") == "D"
+    view = game.view(moved(begun(game), 0, "d").state, Seat(1))
+    cells = laid_out(view.parts[0], view.moves).cells
+    taps = {cell.name: cell.tap for cell in cells if cell.name.startswith("D")}
+    assert taps == {"D1": "", **{f"D{row}": "D" for row in range(2, 7)}}
 
 
 class Pairs(tictactoe.TicTacToe):
