@@ -12,11 +12,12 @@ from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Seat
+from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Ambiguous, Illegal, NotUnderstood
 from pbmserv.game import After, Game, Grid, Items, Piece, Result, win
 from pbmserv.game.cells import laid_out
-from pbmserv.games import chess, connect4, tictactoe
+from pbmserv.games import backgammon, chess, connect4, tictactoe
+from pbmserv.games import hex as hex_
 from pbmserv.testing import check_game
 
 NAMES = ("anna", "bela")
@@ -188,6 +189,25 @@ def test_texts(text: str, error: type[Exception] | None) -> None:
         return
     with pytest.raises(error):
         game.parse(view, text)
+
+
+def test_a_preview_shows_no_dice_that_are_not_rolled_yet() -> None:
+    game = AdaptedGame(backgammon.GAME)
+    position = begun(game)
+    (seat,) = game.to_act(position.state)
+    view = game.view(position.state, seat)
+    preview = game.preview(view, seat, view.example)
+    assert (preview.view, preview.is_unforeseen) == (view, True)
+    game = AdaptedGame(chess.GAME)
+    view = game.view(begun(game).state, Seat(0))
+    preview = game.preview(view, Seat(0), "e4")
+    assert (preview.view.table.last, preview.is_unforeseen) == ("e2e4", False)
+
+
+def test_a_wish_to_swap_is_understood_among_other_words() -> None:
+    game = AdaptedGame(hex_.GAME)
+    view = game.view(moved(begun(game), 0, "c3").state, Seat(1))
+    assert game.meant(view, "I would rather swap with you") == Move("swap")
 
 
 def test_a_board_is_turned_for_the_second_player() -> None:
