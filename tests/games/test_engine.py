@@ -13,10 +13,10 @@ from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Move, Seat
-from pbmserv.errors import Ambiguous, Illegal, NotUnderstood
+from pbmserv.errors import Ambiguous, Illegal, NotUnderstood, OptionError
 from pbmserv.game import After, Game, Grid, Items, Piece, Result, win
 from pbmserv.game.cells import laid_out
-from pbmserv.games import backgammon, chess, connect4, tictactoe
+from pbmserv.games import backgammon, chess, connect4, go, liar, tictactoe
 from pbmserv.games import hex as hex_
 from pbmserv.testing import check_game
 
@@ -189,6 +189,21 @@ def test_texts(text: str, error: type[Exception] | None) -> None:
         return
     with pytest.raises(error):
         game.parse(view, text)
+
+
+def test_who_resigns_later_has_a_better_place() -> None:
+    position = begun(AdaptedGame(liar.GAME), seats=4)
+    for seat in (1, 3, 0):
+        position = position.withdraw(Seat(seat))
+    assert position.outcome is not None
+    assert position.outcome.places == (2, 4, 1, 3)
+
+
+def test_an_option_with_two_values_is_refused() -> None:
+    game = AdaptedGame(go.GAME)
+    assert game.options(("-size=13", "-size=13"), 2)["size"] == 13
+    with pytest.raises(OptionError):
+        game.options(("-size=13", "-size=19"), 2)
 
 
 def test_a_preview_shows_no_dice_that_are_not_rolled_yet() -> None:
