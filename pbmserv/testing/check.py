@@ -167,7 +167,7 @@ class _Checks:
     def play_once(self, words: tuple[str, ...], seed: int) -> None:
         """Play a random game to its end, and check each position on the way."""
         rules, game = self.rules, self.game
-        least, most = max(2, rules.seats[0]), rules.seats[1]
+        least, most = game.info.min_seats, game.info.max_seats
         seats = least + seed % (most - least + 1)
         self.notes.where = f" ({' '.join(words)})" if words else ""
         record = GameRecord(rules.key, rules.version, seats, words, bytes([seed]) * 32)
@@ -319,9 +319,9 @@ class _Checks:
     def play_bot(self, level: str) -> None:
         """Let a bot play against itself."""
         self.notes.where = f" (bot {level})"
-        least = self.rules.seats[0]
+        seats = self.game.info.min_seats
         position = opening(
-            self.game, GameRecord(self.rules.key, self.rules.version, least, (), b"bots" * 8)
+            self.game, GameRecord(self.rules.key, self.rules.version, seats, (), b"bots" * 8)
         )
         for number in range(30):
             if position.outcome is not None:

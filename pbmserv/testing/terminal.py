@@ -31,7 +31,7 @@ def play_in_terminal(
     level = bot or bots_of(game)[-1]
     if level not in game.bots:
         raise OperatorError(f"{rules.key} has no bot {level}; it has {', '.join(game.bots)}")
-    names = ("you", *(level for _ in range(1, max(2, rules.seats[0]))))
+    names = ("you", *(level for _ in range(1, game.info.min_seats)))
     record = GameRecord(rules.key, rules.version, len(names), options, seed)
     position = opening(game, record)
     typer.echo(f"{rules.title}. Write a move, or quit.")

@@ -12,10 +12,12 @@ from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Seat
-from pbmserv.errors import Ambiguous, Illegal, NotUnderstood
+from pbmserv.engine.types import Move, Seat
+from pbmserv.errors import Ambiguous, Illegal, NotUnderstood, OptionError
 from pbmserv.game import After, Game, Grid, Items, Piece, Result, win
-from pbmserv.games import chess, connect4, tictactoe
+from pbmserv.game.cells import laid_out
+from pbmserv.games import backgammon, chess, connect4, go, liar, tictactoe
+from pbmserv.games import hex as hex_
 from pbmserv.testing import check_game
 
 NAMES = ("anna", "bela")
@@ -131,12 +133,20 @@ def test_taps_make_moves_of_one_cell_of_two_and_of_a_column() -> None:
     assert game.tapped(view, "", "e2") == "e2"
     assert game.tapped(view, "e2", "e4") == "e2e4"
     assert game.tapped(view, "e2", "e2") == ""
+    page = drawn_page(view, NAMES, view.moves, "e2")[0].rows
+    assert page.count('aria-pressed="true"') == 1
+    assert 'value="e2" aria-pressed="true"' in page
+    assert 'value="e4"' in page
     with pytest.raises(Ambiguous):
         AdaptedGame(Pairs()).parse(
             AdaptedGame(Pairs()).view(begun(AdaptedGame(Pairs())).state, Seat(0)), "a1"
         )
     game = AdaptedGame(connect4.GAME)
     assert game.tapped(game.view(begun(game).state, Seat(0)), "", "D3") == "D"
+    view = game.view(moved(begun(game), 0, "d").state, Seat(1))
+    cells = laid_out(view.parts[0], view.moves).cells
+    taps = {cell.name: cell.tap for cell in cells if cell.name.startswith("D")}
+    assert taps == {"D1": "", **{f"D{row}": "D" for row in range(2, 7)}}
 
 
 class Pairs(tictactoe.TicTacToe):
@@ -179,6 +189,40 @@ def test_texts(text: str, error: type[Exception] | None) -> None:
         return
     with pytest.raises(error):
         game.parse(view, text)
+
+
+def test_who_resigns_later_has_a_better_place() -> None:
+    position = begun(AdaptedGame(liar.GAME), seats=4)
+    for seat in (1, 3, 0):
+        position = position.withdraw(Seat(seat))
+    assert position.outcome is not None
+    assert position.outcome.places == (2, 4, 1, 3)
+
+
+def test_an_option_with_two_values_is_refused() -> None:
+    game = AdaptedGame(go.GAME)
+    assert game.options(("-size=13", "-size=13"), 2)["size"] == 13
+    with pytest.raises(OptionError):
+        game.options(("-size=13", "-size=19"), 2)
+
+
+def test_a_preview_shows_no_dice_that_are_not_rolled_yet() -> None:
+    game = AdaptedGame(backgammon.GAME)
+    position = begun(game)
+    (seat,) = game.to_act(position.state)
+    view = game.view(position.state, seat)
+    preview = game.preview(view, seat, view.example)
+    assert (preview.view, preview.is_unforeseen) == (view, True)
+    game = AdaptedGame(chess.GAME)
+    view = game.view(begun(game).state, Seat(0))
+    preview = game.preview(view, Seat(0), "e4")
+    assert (preview.view.table.last, preview.is_unforeseen) == ("e2e4", False)
+
+
+def test_a_wish_to_swap_is_understood_among_other_words() -> None:
+    game = AdaptedGame(hex_.GAME)
+    view = game.view(moved(begun(game), 0, "c3").state, Seat(1))
+    assert game.meant(view, "I would rather swap with you") == Move("swap")
 
 
 def test_a_board_is_turned_for_the_second_player() -> None:

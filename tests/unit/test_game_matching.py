@@ -65,6 +65,26 @@ def test_talk_around_a_move_is_left_out(text: str, rest: str) -> None:
     assert matching.without_talk(text) == rest
 
 
+@pytest.mark.parametrize(
+    ("text", "freely", "is_like"),
+    [
+        ("b2", False, True),
+        ("2b", False, True),
+        ("pass", False, True),
+        ("the 2nd", False, False),
+        ("2nd", False, False),
+        ("21st", True, False),
+        ("e8q1", False, False),
+        ("e8q1", True, True),
+        ("", True, False),
+    ],
+)
+def test_names_of_cells_and_words_of_moves_look_like_a_move(
+    text: str, freely: bool, is_like: bool
+) -> None:
+    assert matching.is_like(text, ("pass",), freely=freely) == is_like
+
+
 def test_a_beginning_of_several_moves_names_them_all() -> None:
     moves = ("e2e4", "e2e3", "d2d4")
     assert matching.beginning_with("e2", moves) == ["e2e4", "e2e3"]

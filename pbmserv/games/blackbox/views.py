@@ -304,7 +304,7 @@ class Standing(NamedTuple):
 
 
 def standing_of(state: State, seat: Seat | None) -> Standing:
-    """Return the standing of a seat, in a quarter of the time that its view takes."""
+    """Return the standing of a seat. A replay needs one for each ply, and no whole view."""
     own = None if seat is None else state.boxes[seat]
     is_hiding = state.turns < len(state.boxes) and not state.options.race
     phase = "hiding" if is_hiding else "playing"

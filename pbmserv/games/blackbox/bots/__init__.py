@@ -1,5 +1,11 @@
 """Bots that play Blackbox, the coach, and hints.
 
-They get the view of a seat, like a player. They are pure functions without tables of layouts, so
-that the same code plays boards of all sizes.
+They get the view of a seat, like a player, and are pure functions.
+
+* `levels` are the bots: they choose ports by the layouts of `candidates`, or follow the `trees`.
+* `candidates` finds layouts by `search` or, on larger boards, by the compiled loops of `sampler`,
+  which `loops` loads.
+* `hiding` draws the layouts that bots hide, and `difficulty` grades boxes.
+* `hints` and `coach` judge a game by its `knowledge`, whose layouts are `layout_sets`.
+* `kernels` has the compiled loops that grow trees, for generators, benchmarks and ``study``.
 """

@@ -3,6 +3,16 @@
 Only integers are compared, so that all machines get the same trees, bit for bit. Import this module
 only if numba is installed. numba compiles assignments of slices slowly, and compiles a function
 again for each literal number in a call. Therefore the code uses loops and `np.int64`.
+
+These arguments of many functions are tuples, since numba compiles no classes of ours:
+
+- ``board``: the results, classes and surprises of all layouts; see `results_of`, `classes_of` and
+  `surprises`
+- ``how``: the cost to minimise (`PROBES` or `POINTS`), the aim of a greedy player (`BITS` or
+  `THRIFT`), and the number of layouts below which it plays perfectly
+- ``order``, ``low``, ``high``: the numbers of all layouts in some order, and the part of them that
+  is looked at
+- ``desk``: working memory; see `_desk`
 """
 
 from __future__ import annotations
@@ -372,9 +382,7 @@ def grow(board, how, choose, plan=None):
     """Grow a tree that distinguishes all layouts, with nodes in the order of their levels.
 
     Args:
-        board: results, classes and surprises of all layouts.
-        how: the cost to minimise, the aim of a greedy player, and the number of layouts below which
-            it plays perfectly (0 for never).
+        board, how: see above.
         choose: `greedily`, `by_rollouts` or another function that chooses a port if play is not
             perfect.
         plan: a further argument of *choose*.
