@@ -188,6 +188,7 @@ LACKING = (
     ("virtual_transport", "virtual", "virtual_transport = lmtp:inet:127.0.0.1:2424"),
     ("smtpd_recipient_restrictions", "", "reject_unverified_recipient"),
     ("address_verify_negative_expire_time", "3d", "address_verify_negative_expire_time = 15s"),
+    ("address_verify_negative_refresh_time", "2m", "address_verify_negative_refresh_time = 10s"),
     ("smtpd_tls_cert_file", "/etc/ssl/certs/ssl-cert-snakeoil.pem", "smtpd_tls_cert_file ="),
 )
 
