@@ -44,7 +44,7 @@ def migrate_all() -> None:
     try:
         loaded = load(os.environ, None)
         if is_upgrade:
-            preflight.database_place(loaded)
+            preflight.check_database_folder(loaded)
         for url, stores in schema.stores_at(loaded.settings.database):
             if not is_upgrade:
                 files.check_database_exists(url, loaded.sources)

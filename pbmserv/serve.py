@@ -51,7 +51,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = STAGES) -> int:
     try:
         if few := connection_shares(loaded.settings, bound).warning:
             logging.getLogger("pbmserv.ports").warning("%s", few)
-        with preflight.places(loaded, stages):
+        with preflight.held_folders(loaded, stages):
             url = loaded.settings.database
             for warning in open_to_others(loaded.settings.data_dir, url, mail_url(url)):
                 log.notice(warning)

@@ -13,9 +13,6 @@ from pbmserv.cli.output import failure, say, table
 from pbmserv.cli.settings import ConfigFile
 from pbmserv.files import read_octets
 
-LONGEST_FILE = 100_000
-"""Octets."""
-
 app = typer.Typer(help="Announcements to all players.", epilog=IN_A_BROWSER, no_args_is_help=True)
 
 Number: TypeAlias = Annotated[
@@ -51,14 +48,11 @@ def announce(
     from pbmserv.service.operators import announcements
 
     try:
-        raw = read_octets(file, LONGEST_FILE + 1)
-        title, _, text = raw.decode("utf-8-sig").partition("\n")
+        title, _, text = read_octets(file).decode("utf-8-sig").partition("\n")
     except OSError as error:
         raise failure(f"{file}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise failure(f"{file} is not a text in UTF-8.") from None
-    if len(raw) > LONGEST_FILE:
-        raise failure(f"{file} is larger than {LONGEST_FILE:,} octets.")
     give_order(
         config,
         by,

@@ -44,7 +44,7 @@ def upgrade(config: ConfigFile = None) -> None:
     from pbmserv.store.core import schema
 
     configuration = loaded(config)
-    preflight.database_place(configuration)
+    preflight.check_database_folder(configuration)
     url = configuration.settings.database
     for store_url, stores in schema.stores_at(url):
         with opened(store_url) as database:

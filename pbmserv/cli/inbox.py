@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Why, give_order, signature
-from pbmserv.cli.output import failure, harmless, say, table
+from pbmserv.cli.output import failure, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.plurals import counted
 
@@ -106,7 +106,7 @@ def print_mail(mails: KeptMailsView, number: int) -> None:
     raw = mails.show(number)
     if raw is None:
         raise failure(f"There is no mail {number}. `pbmserv inbox list` shows the kept ones.")
-    say(harmless(raw))
+    say(raw)
 
 
 def check_is_kept(mails: KeptMailsView, number: int) -> None:

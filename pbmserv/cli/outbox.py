@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, give_order, look
-from pbmserv.cli.output import failure, harmless, one_of, say, table
+from pbmserv.cli.output import failure, one_of, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
 app = typer.Typer(
@@ -89,11 +89,11 @@ def show_letter(letter: LetterNumber, config: ConfigFile = None) -> None:
     about = f" about board {row.about}" if row.about else ""
     say(f"Letter {row.id} ({row.letter}){about} to {row.recipient or '(nobody)'}: {row.state}")
     if row.error:
-        say(f"Last fault: {harmless(row.error)}")
+        say(f"Last fault: {row.error}")
     say("")
     over = row.state in {"sent", "failed"}
     empty = "We no longer keep its text." if over else "We write it when we first send it."
-    say(harmless(text) if text else empty)
+    say(text or empty)
 
 
 @app.command("retry")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pbmserv.cli.local_mailboxes import mailbox, owners, parsed
-from pbmserv.cli.output import WIDTH, complain, failure, harmless, say
+from pbmserv.cli.output import WIDTH, complain, failure, say
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.cli.settling import wait_for_letters
 from pbmserv.config.settings import Settings
@@ -90,7 +90,7 @@ def _letter(letter: EmailMessage, *, html: bool) -> str:
     part = letter.get_body(("html",) if html else ("plain", "html"))
     content = part.get_content() if part is not None else ""
     # Nothing is wrapped, coloured or trimmed, so that boards stay intact.
-    return harmless("\n".join(lines) + "\n\n" + content)
+    return "\n".join(lines) + "\n\n" + content
 
 
 def _answer_options(letter: EmailMessage, *, newest: bool) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.cli.output import complain, failure, harmless, say
+from pbmserv.cli.output import complain, failure, say
 from pbmserv.files import read_octets
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def replay(
         position = opening(game, sheet.record)
         positions = [position := position.play(ply) for ply in sheet.record.plies]
     except (PlayerError, ServerFault, ValueError, OSError) as error:
-        raise failure(f"cannot play {harmless(file)} back: {_why(error)}") from None
+        raise failure(f"cannot play {file} back: {_why(error)}") from None
     if seen_by is not None and seen_by not in sheet.names:
         raise failure(f"{seen_by} does not play in it; these do: {', '.join(sheet.names)}.")
     seat = None if seen_by is None else sheet.names.index(seen_by)
@@ -85,7 +85,7 @@ def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
     title = render_text("letters/pieces/status.j2", values) if scene.outcome else ""
     head = f"{position.number}. {title}".rstrip()
     events = [f"* {event}" for event in (*scene.events, *scene.scores)]
-    return harmless("\n".join([head, *events, "", board, ""]))
+    return "\n".join([head, *events, "", board, ""])
 
 
 def _text(file: str) -> str:
@@ -100,7 +100,7 @@ def _why(error: Exception) -> str:
     if isinstance(error, PlayerError):
         refusal = error.refusal
         sentence = _WRONG.get(refusal.code, "a move in it breaks the rules")
-        return harmless(sentence.format(part=refusal.part, **refusal.values)) + "."
+        return sentence.format(part=refusal.part, **refusal.values) + "."
     if isinstance(error, UnicodeDecodeError):
         return "it is not text."
     if isinstance(error, OSError):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pbmserv.cli.local_mailboxes import mailbox, parsed
-from pbmserv.cli.output import complain, failure, harmless, say
+from pbmserv.cli.output import complain, failure, say
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.cli.settling import wait_for_letters
 from pbmserv.cli.subjects import subjects
@@ -141,7 +141,7 @@ def _refused(where: Listen, code: int, words: bytes | str) -> typer.Exit:
 
 def _answer_line(code: int, words: bytes | str) -> str:
     text = words.decode("utf-8", "replace") if isinstance(words, bytes) else words
-    return f"{code} {harmless(text)}"
+    return f"{code} {text}"
 
 
 def _listener(settings: Settings) -> Listen:

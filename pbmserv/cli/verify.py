@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.cli.output import WIDTH, complain, failure, harmless, say
+from pbmserv.cli.output import WIDTH, complain, failure, say
 from pbmserv.plurals import counted
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _read(path: Path, mailbox: Mailbox) -> None:
             with name.open("rb") as file:
                 mailbox.add_all(mails_of(file))
     except OSError as error:
-        raise failure(f"cannot read {harmless(str(path))}: {error.strerror or error}.") from None
+        raise failure(f"cannot read {path}: {error.strerror or error}.") from None
 
 
 def _print(verdict: Verdict) -> None:

@@ -131,8 +131,14 @@ class Dialog:
         if len(envelope.rcpt_tos) >= MOST_RECIPIENTS:
             return "452 4.5.3 too many recipients"
         sender = "" if envelope.mail_from in {None, "<>"} else str(envelope.mail_from)
-        hello, handed_on = str(session.host_name or ""), self._lmtp or server.is_ours
-        announced = Envelope(sender, address, b"", server.peer, hello, handed_on)
+        announced = Envelope(
+            sender,
+            address,
+            raw=b"",
+            peer=server.peer,
+            hello=str(session.host_name or ""),
+            handed_on=self._lmtp or server.is_ours,
+        )
         refusal = self._door.refusal_of_sender(announced)
         if refusal:
             return refusal

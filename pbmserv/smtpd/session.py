@@ -70,18 +70,22 @@ class SmtpSession(StrictSmtp):
         self._sessions = sessions
         self._timeout_s = timeout
         self.place = place
-        self.peer, self.is_ours = "", False
+        self.peer = ""
+        self.is_ours = False
         self.announced: dict[str, Envelope] = {}
         self.is_logged = False
         self.gone: asyncio.Future[None] = self.loop.create_future()
-        self._began = self._replied_at = self.loop.time()
+        self._began = self.loop.time()
+        self._replied_at = self._began
         self._silence_check: asyncio.TimerHandle | None = None
         self._octets_since_use = 0
-        self._errors = self._commands = 0
+        self._errors = 0
+        self._commands = 0
 
     def renew(self) -> None:
         """Reset the limits after a mail was stored."""
-        self._errors = self._commands = 0
+        self._errors = 0
+        self._commands = 0
         self._sessions.limits.renew(self.place)
 
     def leave(self) -> None:

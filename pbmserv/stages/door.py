@@ -124,8 +124,8 @@ class Door:
         begun = perf_counter()
         source = source_of(envelope, self._ours)
         reply_address = self._mail_domain.read(envelope.recipient)
-        player, direct = speaker_of(reply_address), not envelope.handed_on
-        over = self._traffic.count_mail(source, player, direct=direct)
+        player = speaker_of(reply_address)
+        over = self._traffic.count_mail(source, player, direct=not envelope.handed_on)
         try:
             if over is None:
                 decision = await self._take(envelope, source, reply_address)
@@ -162,7 +162,8 @@ class Door:
             TooMany: its player has sent too much.
         """
         begun = perf_counter()
-        body, player = request.as_json(), request.player
+        body = request.as_json()
+        player = request.player
         try:
             self._traffic.count_for_player(player)
         except TooMany:
@@ -180,7 +181,8 @@ class Door:
         self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None
     ) -> Decision:
         """Store a mail that is not over a limit, or return why not."""
-        octets, player = len(envelope.raw), speaker_of(reply_address)
+        octets = len(envelope.raw)
+        player = speaker_of(reply_address)
         refusal = wire_refusal(envelope.raw)
         if refusal is not None:
             return _refused(refusal)

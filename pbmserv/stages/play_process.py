@@ -136,7 +136,7 @@ class PlayStage:
         current: tells the supervisor which mail is being carried out.
         suspects: how often play has died with an arrival, by its number, or with a mail of the
             inbox, by its negative number.
-        stops: the newest ends of processes in the rules of games.
+        stops: the latest processes that hung or died in the rules of games.
         names: resolves domains; `None`: this machine's name servers do.
         by: name under which this process claims mails on PostgreSQL.
         has_own_door: whether the door is part of the same process, and so gives no sign of life.

@@ -87,7 +87,7 @@ def _direct_writer(base: Base, stops: Sequence[Stop]) -> tuple[OutboxWriter, Cal
     """Return what changes the outbox in this process, on PostgreSQL, and what closes it.
 
     Args:
-        stops: the newest ends of processes in the rules of games, which it stores.
+        stops: the latest processes that hung or died in the rules of games, to be stored.
     """
     writer = open_writer(base.game)
     services = base.services(Positions(base.registry), Memo(), base.traffic())

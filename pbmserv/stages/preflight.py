@@ -51,7 +51,7 @@ def refuse_wrong_clock(clock: Clock) -> None:
 
 
 @contextmanager
-def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
+def held_folders(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
     """Hold the folders and the database that *stages* work in.
 
     Raises:
@@ -61,8 +61,8 @@ def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
     if loaded.sources["data_dir"] == "default":
         _make(loaded, "data_dir", data_dir)
     _check_is_writable(loaded, "data_dir", data_dir)
-    database_place(loaded)
-    _letters_place(loaded)
+    check_database_folder(loaded)
+    _check_maildir(loaded)
     path = sqlite_file(loaded.settings.database)
     if path is None:
         yield
@@ -76,8 +76,8 @@ def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
         yield
 
 
-def database_place(loaded: Loaded) -> None:
-    """Check that a SQLite database can be where the settings say.
+def check_database_folder(loaded: Loaded) -> None:
+    """Check that a SQLite database can be in the folder that the settings name.
 
     Raises:
         ConfigError: it cannot; the message says what would help.
@@ -103,7 +103,7 @@ def database_place(loaded: Loaded) -> None:
             raise _wrong(loaded, "database", why) from None
 
 
-def _letters_place(loaded: Loaded) -> None:
+def _check_maildir(loaded: Loaded) -> None:
     """Check the folder of a Maildir relay, and make it if it is inside the data folder."""
     scheme, _, name = loaded.settings.relay.strip().partition(":")
     if scheme.lower() != "maildir":

@@ -33,7 +33,7 @@ class Setup:
         posts: number of processes that send.
         current: shows the parent the work in hand.
         suspects: how often play has died with an arrival, by its number.
-        stops: the newest ends of processes in the rules of games.
+        stops: the latest processes that hung or died in the rules of games.
         ready: tells the parent that clients may come.
     """
 

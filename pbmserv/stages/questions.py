@@ -211,7 +211,7 @@ class Asking:
 
 
 def tell_play_of_stops(play: Asking, stops: Sequence[Stop]) -> None:
-    """Tell play about ends of processes in the rules of games, if it runs beside this process."""
+    """Tell play that processes hung or died in the rules of games, if it runs beside this one."""
     if not stops:
         return
     try:

@@ -54,7 +54,7 @@ LASTING_S = 30.0
 STOP_S = 25.0
 """Seconds that processes have to end by themselves."""
 MOST_STOPS = 20
-"""Newest ends of processes in a game of which the next processes hear."""
+"""Processes that hung or died in the rules of games, of which a new process is told: the latest."""
 PR_SET_PDEATHSIG = 1
 _FAULTS = frozenset({signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL})
 _HANDLED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

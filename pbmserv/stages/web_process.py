@@ -27,8 +27,10 @@ from pbmserv.stages.state import Stages, is_answering, own_numbers
 from pbmserv.stages.web_ports import WebPorts
 from pbmserv.stages.web_stage import WebStage
 
-BEAT, BEAT_S = 1, 1.0
-"""The number that web notes as its work, and the seconds between notes."""
+BEAT = 1
+"""The number that web notes as its work."""
+BEAT_S = 1.0
+"""Seconds between two notes."""
 ELSEWHERE_S = 1.0
 """Seconds that a page waits for a door that another `serve` runs, if at all."""
 MOST_THREADS = THREADS - 1
@@ -44,8 +46,8 @@ async def run_web(name: str, setup: Setup) -> None:
     base = setup.base
     asyncio.get_running_loop().set_default_executor(_Watched(setup.current))
     has_own_door = "door" in setup.stages
-    path, patience_s = setup.folder / "door.sock", PATIENCE_S if has_own_door else ELSEWHERE_S
-    door = _DoorOfPages(Asking(path, patience_s))
+    path = setup.folder / "door.sock"
+    door = _DoorOfPages(Asking(path, PATIENCE_S if has_own_door else ELSEWHERE_S))
     if not has_own_door and not await asyncio.to_thread(is_answering, path):
         log.warning("no door runs beside the pages: moves and forms on them fail until one does")
     stage = WebStage(base, door, OperatorOrders(base.settings))

@@ -27,7 +27,7 @@ from pbmserv.files import make_private
 from pbmserv.net.listening import bind
 from pbmserv.serve import serve
 from pbmserv.stages.places import first_place, meeting_place
-from pbmserv.stages.preflight import places, refuse_wrong_clock
+from pbmserv.stages.preflight import held_folders, refuse_wrong_clock
 
 pytestmark = pytest.mark.slow
 
@@ -136,7 +136,7 @@ def test_the_advice_is_for_what_keeps_us_from_writing(
     sentence = f"the server cannot write to {tmp_path / at}: {os.strerror(number)}; {advice}"
     with (
         pytest.raises(ConfigError, match=re.escape(sentence)),
-        places(load(environment, None), ["door"]),
+        held_folders(load(environment, None), ["door"]),
     ):
         pass
 

@@ -6,11 +6,14 @@ import json
 import os
 import socket
 import threading
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.error import URLError
 
 import pytest
 import trustme
@@ -134,6 +137,36 @@ def test_reports_must_not_come_back_to_the_server(tmp_path: Path) -> None:
     assert (finding.level, "reads itself" in finding.sentence) == (Level.WARNING, True)
 
 
+@rows(
+    ("policy", "part"),
+    [
+        (f"mode: enforce\nmx: {DOMAIN}\n", "names every MX host"),
+        ("mode: enforce\nmx: *.letterplay.org\n", "names every MX host"),
+        ("mode: enforce\nmx: *.org\n", f"does not name {DOMAIN}"),
+        ("", f"does not name {DOMAIN}"),
+        (None, "cannot be fetched: no answer"),
+    ],
+)
+def test_a_policy_of_mta_sts_names_the_hosts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: str | None, part: str
+) -> None:
+    def fetch(url: str, timeout: float) -> BytesIO:
+        assert url == f"https://mta-sts.{DOMAIN}/.well-known/mta-sts.txt"
+        if policy is None:
+            raise URLError("no answer")
+        return BytesIO(policy.encode())
+
+    monkeypatch.setattr(urllib.request, "urlopen", fetch)
+    zone = healthy_zone()
+    with installation(tmp_path, zone) as without:
+        assert only(dns_records.mta_sts(without)).level is Level.OK
+    zone.add_txt(f"_mta-sts.{DOMAIN}", "v=STSv1; id=1")
+    with installation(tmp_path, zone) as promised:
+        finding = only(dns_records.mta_sts(promised))
+    assert part in finding.sentence
+    assert (finding.level is Level.OK) == ("every" in part)
+
+
 POSTFIX = {
     "mail_version": "3.7.11",
     "myhostname": DOMAIN,
@@ -155,6 +188,7 @@ LACKING = (
     ("virtual_transport", "virtual", "virtual_transport = lmtp:inet:127.0.0.1:2424"),
     ("smtpd_recipient_restrictions", "", "reject_unverified_recipient"),
     ("address_verify_negative_expire_time", "3d", "address_verify_negative_expire_time = 15s"),
+    ("address_verify_negative_refresh_time", "2m", "address_verify_negative_refresh_time = 10s"),
     ("smtpd_tls_cert_file", "/etc/ssl/certs/ssl-cert-snakeoil.pem", "smtpd_tls_cert_file ="),
 )
 

@@ -16,7 +16,7 @@ from pbmserv.cli import boards, inbox, outbox, users
 from pbmserv.cli.exit_codes import exit_code_of
 from pbmserv.cli.main import run
 from pbmserv.cli.open_databases import failing_politely
-from pbmserv.cli.output import table
+from pbmserv.cli.output import complain, say, table
 from pbmserv.service.operators.kept_mails import KeptMail
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
@@ -32,6 +32,12 @@ def _own_settings(monkeypatch, tmp_path):
 def test_the_version_is_told(capsys) -> None:
     assert run(["--version"]) == 0
     assert capsys.readouterr().out == f"pbmserv {__version__}\n"
+
+
+def test_words_of_others_do_not_control_the_terminal(capsys) -> None:
+    for tell in (say, complain):
+        tell("red \x1b[31m\u202e\tline\r\nend")
+    assert set(capsys.readouterr()) == {"red ?[31m?\tline\nend\n"}
 
 
 def test_help_names_every_command(capsys) -> None:

@@ -190,7 +190,7 @@ def decode(
             # A program that reads the printed ID must get the same box.
             if text != harmless(text) or text != text.rstrip():
                 if form is Form.SEED:
-                    raise Unusable(f"{harmless(text)} has a seed that no terminal can show.")
+                    raise Unusable(f"{text} has a seed that no terminal can show.")
                 text = described(box.game)
             elif form is Form.ID:
                 text = described(box.game)

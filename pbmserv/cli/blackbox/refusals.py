@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import typer
 
-from pbmserv.cli.output import complain, harmless
+from pbmserv.cli.output import complain
 from pbmserv.errors import PlayerError
 
 WRONG = 2
@@ -39,7 +39,7 @@ def politely(command: str) -> Iterator[None]:
         raise typer.Exit(STOPPED) from None
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        complain(harmless(f"pbmserv blackbox {command}: {place}{error.strerror or error}"))
+        complain(f"pbmserv blackbox {command}: {place}{error.strerror or error}")
         raise typer.Exit(1) from None
 
 
@@ -52,5 +52,5 @@ def sentence(error: PlayerError) -> str:
 
 
 def _exit_with(command: str, reason: str) -> typer.Exit:
-    complain(harmless(f"pbmserv blackbox {command}: {reason}".replace("\n", " ")))
+    complain(f"pbmserv blackbox {command}: {reason}".replace("\n", " "))
     return typer.Exit(WRONG)

@@ -16,7 +16,7 @@ from pbmserv.cli.blackbox.game_files import (
     write_game,
 )
 from pbmserv.cli.blackbox.refusals import Unusable, politely
-from pbmserv.cli.output import harmless, say
+from pbmserv.cli.output import say
 from pbmserv.plurals import counted
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def load(
     with politely("load"):
         is_input = file == "-"
         practice, seconds = parse_game(read_text(file)) if is_input else read_game(Path(file))
-        say(harmless(practice.game.text))
+        say(practice.game.text)
         say("")
         shown = practice.solve() if solution and not practice.over else practice
         say(grid(list(shown.view.boxes)))

@@ -42,10 +42,10 @@ log = logging.getLogger("pbmserv.games")
 def note_stops(
     services: Services, stops: Sequence[Stop], now: datetime, connection: Connection
 ) -> Done:
-    """Store the ends of processes in the rules of games; stop a game with several, and tell its
-    players.
+    """Store that processes hung or died in the rules of games. Stop a game with several such
+    processes, and tell its players.
 
-    An end that is stored already does not count again.
+    A process that is stored already does not count again.
     """
     context = CommandContext(services, connection, NOBODY, now)
     letters = 0
