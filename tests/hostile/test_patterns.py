@@ -24,10 +24,10 @@ from rows import rows
 
 pytestmark = pytest.mark.slow
 
-LENGTH = 2_000
-QUICK_S = 0.000_2
+LENGTH = 1_000
+QUICK_S = 0.000_05
 """Seconds of processor time below which a text of `LENGTH` is no reason to ask with a longer one. A
-quadratic pattern takes 1 to 3 ms for it here, and less on quicker machines and builds of Python."""
+quadratic pattern takes 0.3 to 0.8 ms for it here, and less on quicker machines."""
 
 
 def slowness(used: Asked) -> str:
