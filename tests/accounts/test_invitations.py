@@ -226,6 +226,18 @@ def test_a_reply_that_is_no_clear_yes_makes_nothing(
     assert count(house, players) == 5
 
 
+def test_a_name_may_be_asked_for_politely(house: Indoors) -> None:
+    letters = house.reply(invited(house), "Yes, as Bobby please!")
+    assert "Welcome, bobby" in {letter.subject for letter in letters}
+
+
+def test_a_no_after_the_yes_does_not_end_the_game(house: Indoors) -> None:
+    letter = invited(house)
+    house.reply(letter, "yes")
+    (refusal,) = house.reply(letter, "no")
+    assert "You have accepted already: the game is board 1." in refusal.one_line
+
+
 def test_a_robot_accepts_nothing_and_gets_no_loop(house: Indoors) -> None:
     letter = invited(house)
     assert (

@@ -139,6 +139,20 @@ def test_an_event_loses_its_name_with_the_account_of_its_holder(
     assert "Smith" not in shown.text
 
 
+def test_a_player_who_has_left_a_running_event_has_not_entered_it(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(4)
+    finish_a_game(players, "ann", "bob")
+    players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
+    players.says("bob", "event join 1")
+    players.says("cleo", "event join 1")
+    players.until(1, EventStatus.RUNNING, most=2)
+    players.says("bob", "event leave 1")
+    (refused,) = players.says("bob", "event join 1")
+    assert "Event 1 takes no more entries" in refused.one_line
+
+
 def test_a_cup_winner_who_leaves_is_followed_by_the_second_in_the_final(
     field: Callable[[int], Field],
 ) -> None:

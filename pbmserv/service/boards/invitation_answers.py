@@ -31,7 +31,11 @@ from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.delivery.bounces import BouncedLetter
 from pbmserv.store.tables.accounts import InvitationState
 
-_AS = re.compile(r"(.*?)[,;]?(?<!\s)\s+as\s+[\"'<]?([\w-]{1,40})[\"'>]?\s*[.!]?", re.IGNORECASE)
+_AS = re.compile(
+    r"(.*?)[,;]?(?<!\s)\s+as\s+[\"'<]?([\w-]{1,40})[\"'>]?"
+    r"(?:,?\s(?:please|thanks|thank you))?\s*[.!]?",
+    re.IGNORECASE,
+)
 _NEVER = frozenset({"never", "unsubscribe", "stop", "remove"})
 _NO = frozenset({"no", "nope", "not", "reject", "decline", "nein", "non", "nej", "nei", "nee"})
 
@@ -137,8 +141,14 @@ def _too_late() -> Refused:
 
 
 def _decline(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """Decline an invitation, and tell the inviter."""
+    """Decline an invitation, and tell the inviter.
+
+    Raises:
+        Refused: it was accepted before.
+    """
     invitation = invitations.lock(context.connection, reply_address.about)
+    if invitation is not None and invitation.state is InvitationState.ACCEPTED:
+        raise Refused("invite-taken", part=str(invitation.board_id), example="help")
     notifications = _closed(context, reply_address.about, invitation)
     return Answer((Part("invitation-closed", {"event": "declined"}),), notifications)
 

@@ -66,9 +66,10 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
         return join_by_game(context, player, kind, game, once=kind.recurs)
     entry = event_entries.of_player(context.connection, event.id, player.id)
     rules = Rules.of(event)
-    if entry is not None and entry.status != EntryStatus.INVITED:
+    if entry is not None and entry.status == EntryStatus.ENTERED:
         raise entered_already(context, event)
-    if event.status != EventStatus.OPEN or context.now >= event.closes_at:
+    has_left = entry is not None and entry.status in {EntryStatus.LEFT, EntryStatus.REMOVED}
+    if has_left or event.status != EventStatus.OPEN or context.now >= event.closes_at:
         raise Refused("event-closed", part=str(event.id), example="events")
     if rules.invited and entry is None and event.owner_id != player.id:
         raise Refused("event-invited", part=str(event.id), example="events")
