@@ -44,7 +44,7 @@ def erase(context: CommandContext, by: Signature, userid: str) -> Deed:
     contact.keep_blocks_on_deleted(context, player.id)
     if player.active:
         ladder_places.leave_all(context.connection, player.id, context.now)
-        leaving.leave(context.connection, player)
+        leaving.leave(context.connection, player, leaving.HAS_LEFT)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None
     neutral = erasing.erase(context.connection, gone)
