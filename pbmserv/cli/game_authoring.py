@@ -79,7 +79,7 @@ def play(
     """Play a game in the terminal against its bot.
 
     Example: pbmserv game try nim
-    Example: pbmserv game try go --bot house-easy
+    Example: pbmserv game try go -size=13 --bot house-easy
     """
     from pbmserv.testing.terminal import play_in_terminal
 
@@ -117,7 +117,7 @@ def rules_of(name: str) -> Any:
         module, _, attribute = name.partition(":")
         try:
             game = getattr(import_module(module), attribute)
-        except (ImportError, AttributeError) as error:
+        except (Exception, SystemExit) as error:
             raise OperatorError(f"{name} cannot be loaded: {error}") from error
     else:
         game = _installed(name)
@@ -141,7 +141,7 @@ def _of_file(path: Path) -> Any:
         spec.loader.exec_module(module)
     except SyntaxError as error:
         raise OperatorError(f"{path}, line {error.lineno}: {error.msg}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
         line = next((f.lineno for f in reversed(frames) if Path(f.filename) == path.resolve()), 0)
         where = f"{path}, line {line}" if line else str(path)
@@ -176,11 +176,19 @@ def _file_of(module: str) -> Path:
 
 
 def _installed(key: str) -> Any:
+    from pbmserv.engine.adapter import AdaptedGame
     from pbmserv.engine.registry import Registry
 
     games = Registry.installed()
+    if key not in games and Path(key).is_dir():
+        raise OperatorError(f"{key} is a folder; name the file in it that has GAME")
     if key not in games:
         keys = ", ".join(game.info.key for game in games)
         raise OperatorError(f"no installed game is called {key}; there are {keys}")
     game = games.newest(key)
-    return getattr(game, "rules", game)
+    if not isinstance(game, AdaptedGame):
+        raise OperatorError(
+            f"{key} is built on pbmserv.engine, and this command is for games of pbmserv.game; "
+            f"to check {key}, run in a clone: .venv/bin/pytest tests/contract -k {key}"
+        )
+    return game.rules

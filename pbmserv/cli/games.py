@@ -67,4 +67,4 @@ def resume(game: GameKey, why: Why, by: By = "", config: ConfigFile = None) -> N
 
 app.command()(new)
 app.command()(check)
-app.command("try")(play)
+app.command("try", context_settings={"ignore_unknown_options": True})(play)

@@ -200,7 +200,11 @@ _MOST_DOMAIN = 189
 
 
 def _read_networks(text: str) -> tuple[Network, ...]:
-    """Read addresses and networks; empty = none."""
+    """Read addresses and networks; empty = none.
+
+    The whole Internet is refused, since mails and requests of these networks are trusted to name
+    the machine that they come from.
+    """
     networks = []
     for word in re.split(r"[,\s]+", text):
         try:
@@ -211,6 +215,11 @@ def _read_networks(text: str) -> tuple[Network, ...]:
                 f"{one_line(word)} is not a network; put commas between networks, "
                 "such as 127.0.0.1,10.1.2.0/24"
             ) from None
+        if networks and not networks[-1].prefixlen:
+            raise ValueError(
+                f"{word} is the whole Internet; name machines of your own, "
+                "such as 127.0.0.1,10.1.2.0/24"
+            )
     return tuple(networks)
 
 

@@ -13,7 +13,7 @@ from pbmserv.engine.position import Position, bot_move, notes_for, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import bots_of
 from pbmserv.engine.types import Outcome, Seat
-from pbmserv.errors import MoveError, OperatorError
+from pbmserv.errors import MoveError, OperatorError, OptionError
 from pbmserv.game import Game
 from pbmserv.views.texts import note_sentences, refusal_sentence
 
@@ -26,14 +26,21 @@ def play_in_terminal(
     bot: str,
     seed: bytes,
 ) -> None:
-    """Play until the board is over, or the player writes "quit"."""
+    """Play until the board is over, or the player writes "quit".
+
+    Raises:
+        OperatorError: there is no such bot or option.
+    """
     game = adapt(rules)
     level = bot or bots_of(game)[-1]
     if level not in game.bots:
         raise OperatorError(f"{rules.key} has no bot {level}; it has {', '.join(game.bots)}")
     names = ("you", *(level for _ in range(1, game.info.min_seats)))
     record = GameRecord(rules.key, rules.version, len(names), options, seed)
-    position = opening(game, record)
+    try:
+        position = opening(game, record)
+    except OptionError as error:
+        raise OperatorError(refusal_sentence(error.refusal)) from None
     typer.echo(f"{rules.title}. Write a move, or quit.")
     while position.outcome is None:
         movers = game.to_act(position.state)

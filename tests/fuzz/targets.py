@@ -153,7 +153,7 @@ async def _session(octets: bytes, size: int, *, lmtp: bool) -> None:
         clock = SystemClock()
         traffic = Traffic(Rates("", "", "", "", "", "", ""), clock)
         anything = cast("Any", shelf)
-        shares = PostmasterShares(1 << 20)
+        shares = PostmasterShares(1 << 20, clock)
         door = Door(HOUSE, anything, clock, traffic, anything, lambda: None, None, LOOPBACK, shares)
         listener = Listener(
             HOUSE,

@@ -18,6 +18,7 @@ from pbmserv.cli import game_authoring
 from pbmserv.cli.main import run
 from pbmserv.engine import registry
 from pbmserv.game import After, Game, Grid, Items, Told, win
+from pbmserv.games.go import Go
 from pbmserv.games.tictactoe import CELLS, TicTacToe
 from pbmserv.testing import check, check_game, endless
 
@@ -418,6 +419,22 @@ def test_a_key_of_an_installed_game_is_noted(
 def test_a_game_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["game", "check", "nowhere"]) == 1
     assert "no installed game is called nowhere" in capsys.readouterr().err
+    assert run(["game", "check", str(Path(__file__).parent)]) == 1
+    assert "is a folder; name the file in it" in capsys.readouterr().err
+    assert run(["game", "check", "blackbox"]) == 1
+    assert "blackbox is built on pbmserv.engine" in capsys.readouterr().err
+
+
+def test_a_game_is_tried_with_options(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    go = inspect.getfile(Go)
+    monkeypatch.setattr("sys.stdin", io.StringIO("quit\n"))
+    assert run(["game", "try", go, "-size=13", "--bot", "house-easy"]) == 0
+    assert "N" in capsys.readouterr().out.splitlines()[2], "the name of the thirteenth column"
+    for wrong, why in (("size=9", "Go has no option"), ("-size=99", "-size")):
+        assert run(["game", "try", go, wrong]) == 1
+        assert why in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -426,6 +443,7 @@ def test_a_game_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -
         ("import pbmserv.game\ndef start(self)\n", "line 2: expected ':'"),
         ("import nowhere\n", "line 1: ModuleNotFoundError: No module named 'nowhere'"),
         ("import json\n\njson.loads('[')\n", "line 3: JSONDecodeError"),
+        ("import sys\nsys.exit(0)\n", "line 2: SystemExit"),
     ],
 )
 def test_the_line_of_a_file_that_cannot_be_run_is_named(

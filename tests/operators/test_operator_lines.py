@@ -151,6 +151,7 @@ def test_the_audit_names_the_person_behind_sudo(
         (("mails", "nobody"), "there is no player nobody"),
         (("unblock", "spam.example", *WHY), "spam.example is not blocked"),
         (("block", "0.0.0.0/0", *WHY), "0.0.0.0/0 is too large a network"),
+        (("user", "rename", "bob", "Bob B", *WHY), "'bob b' cannot be a userid, which has"),
         (("block", "127.0.0.1", *WHY), "127.0.0.1 is this machine"),
         (("block", "nonsense", *WHY), "is not an address, a domain or a network"),
         (("block", "a.example", "--until", "2001-01-01", *WHY), "2001-01-01 is past"),

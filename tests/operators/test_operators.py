@@ -46,6 +46,16 @@ def test_a_suspended_player_can_do_nothing_and_gets_the_reason(house: Indoors) -
     assert any("You fired port 1" in letter.text for letter in moved)
 
 
+def test_a_letter_that_waits_for_a_suspended_player_fails_for_that_reason(house: Indoors) -> None:
+    start_board(house)
+    house.letters()
+    do(house, people.reset, userid="alice")
+    do(house, people.suspend, userid="alice", end_games=False)
+    with house.server.database.reading.connect() as connection:
+        query = text("SELECT error FROM outbox WHERE state = 'failed'")
+        assert set(connection.execute(query).scalars()) == {"the player is suspended"}
+
+
 def test_running_games_of_a_suspended_player_can_be_ended(house: Indoors) -> None:
     number = start_board(house)
     done = do(house, people.suspend, userid="alice", end_games=True)

@@ -117,6 +117,8 @@ def test_rates_out_of_range(setting: Description, text: str) -> None:
         ("lmtp", "/" + "x" * 104),
         ("lmtp", "unix:/run/lmtp.sock"),
         ("mail_servers", "10.0.0.0/33"),
+        ("mail_servers", "0.0.0.0/0"),
+        ("web_proxies", "127.0.0.1, ::/0"),
         ("web_url", "https://u:p@x.example"),
         ("address", "nineteen-characters@x.example"),
         ("address", "a@b_c"),

@@ -53,7 +53,7 @@ def signed_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     home = player.address
     notifications, count = _resign_all(context, player)
     ladder_places.leave_all(context.connection, player.id, context.now)
-    leaving.leave(context.connection, player)
+    leaving.leave(context.connection, player, leaving.HAS_LEFT)
     farewell = Notification(
         home, player.id, Part("signed-off", {"userid": player.userid, "games": count})
     )
@@ -67,7 +67,7 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     notifications, _ = _resign_all(context, player)
     contact.keep_blocks_on_deleted(context, player.id)
     ladder_places.leave_all(context.connection, player.id, context.now)
-    leaving.leave(context.connection, player)
+    leaving.leave(context.connection, player, leaving.HAS_LEFT)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None
     neutral = erasing.erase(context.connection, gone)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pbmserv.commands.grammar.word_forms import is_userid
 from pbmserv.errors import MailError, OperatorError
 from pbmserv.inbound.from_field import one_mailbox
 from pbmserv.plurals import counted
@@ -43,7 +44,7 @@ def erase(context: CommandContext, by: Signature, userid: str) -> Deed:
     contact.keep_blocks_on_deleted(context, player.id)
     if player.active:
         ladder_places.leave_all(context.connection, player.id, context.now)
-        leaving.leave(context.connection, player)
+        leaving.leave(context.connection, player, leaving.HAS_LEFT)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None
     neutral = erasing.erase(context.connection, gone)
@@ -85,6 +86,10 @@ def rename(context: CommandContext, by: Signature, userid: str, new: str) -> Dee
     """
     player = _kept_player(context, userid)
     new = new.strip().lower()
+    if not is_userid(new):
+        raise OperatorError(
+            f"{new[:40]!r} cannot be a userid, which has 2 to 20 letters a to z, digits, _ or -"
+        )
     if not is_free(context, new):
         raise OperatorError(f"nobody can have the userid {new[:40]!r}; it is taken or reserved")
     connection = context.connection

@@ -42,7 +42,7 @@ def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: b
         letters += [letter for letter in to_all if letter.player_id != player.id]
     home = player.address
     ladder_places.leave_all(context.connection, player.id, context.now)
-    leaving.leave(context.connection, player)
+    leaving.leave(context.connection, player, "the player is suspended")
     operator_people.bar(context.connection, player.id)
     letters.append(Notification(home, None, account_part("suspended", userid, by)))
     ends = f"; {counted(len(ended), 'board')} ended" if end_games else ""
@@ -135,7 +135,7 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
     moved = boards.running_of(context.connection, old.id)
     operator_people.move_daily_readings(context.connection, old.id, new.id)
     ladder_places.leave_all(context.connection, old.id, context.now)
-    leaving.leave(context.connection, old)
+    leaving.leave(context.connection, old, "the account was merged into another one")
     seats = operator_people.move_everything(context.connection, old.id, new.id)
     operator_people.retire(context.connection, old.id)
     rebuilding.rebuild(context.connection)

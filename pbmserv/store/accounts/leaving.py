@@ -15,11 +15,17 @@ from pbmserv.store.tables.events import regulars
 from pbmserv.store.tables.mail import UNSENT, LetterState, outbox
 from pbmserv.store.tables.teams import team_members, teams
 
+HAS_LEFT = "the player has left"
+"""Why a letter to somebody who left was not sent, for the operator."""
 
-def leave(connection: Connection, player: Player) -> None:
+
+def leave(connection: Connection, player: Player, why: str) -> None:
     """End all letters to a player.
 
     The address is removed, every reply address is revoked, and nothing waits any more.
+
+    Args:
+        why: the reason why waiting letters are not sent, for the operator.
     """
     connection.execute(
         update(players)
@@ -42,7 +48,7 @@ def leave(connection: Connection, player: Player) -> None:
     connection.execute(
         update(outbox)
         .where(outbox.c.player_id == player.id, outbox.c.state.in_(UNSENT))
-        .values(state=LetterState.FAILED, due_at=None, error="the player has left")
+        .values(state=LetterState.FAILED, due_at=None, error=why)
     )
 
 
