@@ -98,7 +98,7 @@ def test_a_database_is_made_and_found_good(monkeypatch, capsys, tmp_path) -> Non
     monkeypatch.setenv("PBMSERV_CONFIG", str(tmp_path / "p.toml"))
     (tmp_path / "players.sqlite3").touch()
     assert run(["db", "check"]) == 1
-    assert "run: pbmserv db upgrade" in capsys.readouterr().err
+    assert "or: pbmserv db upgrade" in capsys.readouterr().err
     assert run(["db", "upgrade"]) == 0
     assert "players.sqlite3 is at revision" in capsys.readouterr().out
     assert run(["db", "check"]) == 0
