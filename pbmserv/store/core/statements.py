@@ -88,6 +88,15 @@ def remove(connection: Connection, numbers: Sequence[int], *, table: Table) -> N
     connection.execute(delete(table).where(table.c.id.in_(numbers)))
 
 
+def values_of(row: Any, table: Table) -> dict[str, Any]:
+    """Return the values of a dataclass for the columns of a table that are named like its fields.
+
+    This is the inverse of `columns_of`.
+    """
+    names = [field.name for field in fields(row) if field.name in table.c]
+    return {name: getattr(row, name) for name in names}
+
+
 def columns_of(
     row: type, *tables: FromClause, **others: ColumnElement[Any]
 ) -> list[ColumnElement[Any]]:
