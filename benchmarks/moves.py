@@ -24,6 +24,7 @@ from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.accounts import players, signing_keys
 from pbmserv.store.boards import boards, moves
+from pbmserv.store.boards.boards import NewBoard
 from pbmserv.store.clocks import Times
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
@@ -169,16 +170,18 @@ def prepare_at(url: str, count: int, most: int = PLAYERS) -> Games:
             atoms = chance.sample(CLASSIC.board.cells, CLASSIC.least)
             board_id = boards.create(
                 connection,
-                game=GAME.info.key,
-                rules_version=GAME.info.rules_version,
-                options=(),
-                seed=secrets.token_bytes(16),
-                thread=secrets.token_hex(8),
-                rated=False,
-                sitting=pair,
-                accepted=pair,
-                now=now,
-                waiting=(Seat(0), Seat(1)),
+                NewBoard(
+                    game=GAME.info.key,
+                    rules_version=GAME.info.rules_version,
+                    options=(),
+                    seed=secrets.token_bytes(16),
+                    thread=secrets.token_hex(8),
+                    rated=False,
+                    sitting=pair,
+                    accepted=pair,
+                    waiting=(Seat(0), Seat(1)),
+                ),
+                now,
             )
             for ply in _hidings(atoms):
                 moves.append(connection, board_id, ply, None, now, begun)

@@ -17,6 +17,7 @@ from pbmserv.store import bots, teams
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import NewBoard
 from pbmserv.store.tables.teams import MemberStatus
 
 HIDINGS = ("b3,d3,a1,f2", "a1,c4,e5,g2")
@@ -56,15 +57,17 @@ def _table(server: Server, connection: Connection, name: str, key: str, *, bot: 
     game = server.registry.newest(key)
     board = boards.create(
         connection,
-        game=key,
-        rules_version=game.info.rules_version,
-        options=game.describe(game.options((), 2)),
-        seed=secrets.token_bytes(32),
-        thread=secrets.token_hex(8),
-        rated=True,
-        sitting=[first.id, second.id],
-        accepted=[first.id, second.id],
-        now=now,
+        NewBoard(
+            game=key,
+            rules_version=game.info.rules_version,
+            options=game.describe(game.options((), 2)),
+            seed=secrets.token_bytes(32),
+            thread=secrets.token_hex(8),
+            rated=True,
+            sitting=[first.id, second.id],
+            accepted=[first.id, second.id],
+        ),
+        now,
     )
     return Table(
         board,

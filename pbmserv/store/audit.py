@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import columns_of, values_of
 from pbmserv.store.tables.operators import audit
 
 
@@ -38,16 +38,7 @@ _ENTRY = select(*columns_of(Entry, audit))
 
 def add(connection: Connection, entry: Entry) -> None:
     """Add an entry, in the transaction of the action."""
-    connection.execute(
-        insert(audit).values(
-            at=entry.at,
-            operator=entry.operator,
-            action=entry.action,
-            target=entry.target,
-            why=entry.why,
-            facts=dict(entry.facts),
-        )
-    )
+    connection.execute(insert(audit).values(values_of(entry, audit)))
 
 
 def entries(connection: Connection, target: str | None, limit: int) -> list[Entry]:

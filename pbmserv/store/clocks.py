@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, insert, or_, select, update
 from pbmserv.engine.clocks import SeatClock, Terms, clocks_after_turn, read_remind, to_json
 from pbmserv.engine.time_spans import Span
 from pbmserv.engine.types import Seat
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import columns_of, due_keys, insert_into
 from pbmserv.store.tables.accounts import absences, players
 from pbmserv.store.tables.boards import RUNNING, boards, seats
 from pbmserv.store.tables.downtime import heartbeats, outages
@@ -65,12 +65,6 @@ def opening(
 
 # -- boards ------------------------------------------------------------------------------------
 
-_DUE = (
-    select(boards.c.id)
-    .where(boards.c.due_at <= bindparam("now"))
-    .order_by(boards.c.due_at)
-    .limit(bindparam("most"))
-)
 _MINE = (
     select(boards.c.id)
     .where(boards.c.id == bindparam("board"), boards.c.due_at <= bindparam("now"))
@@ -93,7 +87,7 @@ _PUT_OFF = (
 
 def due(connection: Connection, now: datetime, most: int) -> list[int]:
     """Return boards whose clocks must be checked, longest due first; they are not locked."""
-    return list(connection.execute(_DUE, {"now": now, "most": most}).scalars())
+    return due_keys(connection, boards, now, most)
 
 
 def claim(connection: Connection, board_id: int, now: datetime) -> bool:

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from pbmserv.engine.types import Seat
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import columns_of, values_of
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boxes import daily_readers
 from pbmserv.store.tables.ratings import scores
@@ -160,14 +160,7 @@ def put_off_dailies(connection: Connection, player_id: int, until: datetime) -> 
 def subscribe(connection: Connection, reader: Reader) -> None:
     """Subscribe a player, or change the hour."""
     unsubscribe(connection, reader.player_id, reader.game)
-    connection.execute(
-        insert(daily_readers).values(
-            player_id=reader.player_id,
-            game=reader.game,
-            minute=reader.minute,
-            due_at=reader.due_at,
-        )
-    )
+    connection.execute(insert(daily_readers).values(values_of(reader, daily_readers)))
 
 
 def minute_of(connection: Connection, player_id: int, game: str) -> int | None:

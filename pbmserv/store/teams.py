@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
-from pbmserv.store.core.statements import claim_due, columns_of, insert_into
+from pbmserv.store.core.statements import claim_due, columns_of, due_keys, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.teams import MemberStatus, team_members, teams
 
@@ -52,12 +52,6 @@ class Member:
 
 
 _TEAM = select(*columns_of(Team, teams))
-_DUE = (
-    select(teams.c.id)
-    .where(teams.c.due_at <= bindparam("now"))
-    .order_by(teams.c.due_at)
-    .limit(bindparam("most"))
-)
 _MEMBER = select(*columns_of(Member, team_members, players)).join(
     players, players.c.id == team_members.c.player_id
 )
@@ -242,13 +236,12 @@ def mute(connection: Connection, team_id: int, player_id: int) -> bool:
 
 def due(connection: Connection, now: datetime, most: int) -> list[int]:
     """Return teams whose check is due."""
-    return list(connection.execute(_DUE, {"now": now, "most": most}).scalars())
+    return due_keys(connection, teams, now, most)
 
 
 def claim(connection: Connection, team_id: int, now: datetime) -> Team | None:
     """Lock a due team; return `None` if another process has it or has checked it."""
-    row = claim_due(connection, _TEAM, teams, team_id, now)
-    return None if row is None else Team(*row)
+    return claim_due(connection, Team, teams, team_id, now)
 
 
 def put_off(connection: Connection, team_id: int, until: datetime) -> None:

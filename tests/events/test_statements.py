@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.store.boards import boards, histories
+from pbmserv.store.boards.boards import NewBoard
 from pbmserv.store.events import (
     event_bars,
     event_draws,
@@ -79,16 +80,18 @@ def _board(
 ) -> int:
     return boards.create(
         connection,
-        game=game,
-        rules_version=1,
-        options=[],
-        seed=b"",
-        thread="",
-        rated=rated,
-        event_id=event,
-        sitting=players,
-        accepted=players,
-        now=NOW,
+        NewBoard(
+            game=game,
+            rules_version=1,
+            options=[],
+            seed=b"",
+            thread="",
+            rated=rated,
+            event_id=event,
+            sitting=players,
+            accepted=players,
+        ),
+        NOW,
     )
 
 

@@ -27,6 +27,7 @@ from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import NewBoard
 from pbmserv.store.delivery.letter_claims import Claim
 from pbmserv.store.tables.boards import boards as board_rows
 from pbmserv.store.tables.boards import plies as ply_rows
@@ -104,16 +105,18 @@ class World:
         with self._unsynced() as connection:
             number = boards.create(
                 connection,
-                game="blackbox",
-                rules_version=game.info.rules_version,
-                options=game.describe(game.options(options, seats)),
-                seed=bytes(16),
-                thread=secrets.token_hex(8),
-                rated=False,
-                sitting=sitting,
-                accepted=sitting,
-                now=self.now,
-                waiting=tuple(map(Seat, range(seats))),
+                NewBoard(
+                    game="blackbox",
+                    rules_version=game.info.rules_version,
+                    options=game.describe(game.options(options, seats)),
+                    seed=bytes(16),
+                    thread=secrets.token_hex(8),
+                    rated=False,
+                    sitting=sitting,
+                    accepted=sitting,
+                    waiting=tuple(map(Seat, range(seats))),
+                ),
+                self.now,
             )
             if plies:
                 rows = [Ply(at, Seat(seat), text, free) for at, (seat, text, free)

@@ -23,6 +23,7 @@ from pbmserv.service.ratings import rating, rebuilding
 from pbmserv.store import ratings
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, histories
+from pbmserv.store.boards.boards import NewBoard
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer, open_writer
@@ -67,15 +68,17 @@ def board(
     """A new board of these players."""
     return boards.create(
         connection,
-        game="blackbox",
-        rules_version=1,
-        options=(),
-        seed=secrets.token_bytes(4),
-        thread="x",
-        rated=rated,
-        sitting=ids,
-        accepted=ids if agreed else ids[:1],
-        now=NOW,
+        NewBoard(
+            game="blackbox",
+            rules_version=1,
+            options=(),
+            seed=secrets.token_bytes(4),
+            thread="x",
+            rated=rated,
+            sitting=ids,
+            accepted=ids if agreed else ids[:1],
+        ),
+        NOW,
     )
 
 

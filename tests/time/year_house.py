@@ -35,7 +35,7 @@ from pbmserv.store import clocks
 from pbmserv.store.accounts import absences as absence_rows
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.boards import boards
-from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.boards.boards import BoardRow, NewBoard, Sitter
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
 from pbmserv.store.tables.accounts import players as players_table
@@ -139,17 +139,19 @@ class ServiceHouse:
         def job(connection: Connection) -> int:
             return boards.create(
                 connection,
-                game="blackbox",
-                rules_version=game.info.rules_version,
-                options=game.describe(game.options(OPTIONS, 2)),
-                seed=self.rng.randbytes(32),
-                thread="year",
-                rated=False,
-                sitting=ids,
-                accepted=ids[:1] if is_proposed else ids,
-                now=self.clock.now(),
-                terms=Terms(*terms),
-                waiting=frozenset({Seat(0), Seat(1)}),
+                NewBoard(
+                    game="blackbox",
+                    rules_version=game.info.rules_version,
+                    options=game.describe(game.options(OPTIONS, 2)),
+                    seed=self.rng.randbytes(32),
+                    thread="year",
+                    rated=False,
+                    sitting=ids,
+                    accepted=ids[:1] if is_proposed else ids,
+                    terms=Terms(*terms),
+                    waiting=frozenset({Seat(0), Seat(1)}),
+                ),
+                self.clock.now(),
             )
 
         assert self._do(job) == board

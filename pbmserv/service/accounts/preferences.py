@@ -33,6 +33,38 @@ _SPAN = re.compile(r"(\d{1,4})([dh])")
 _SWITCH = {"on": True, "yes": True, "off": False, "no": False}
 
 
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A preference that has one of a few values.
+
+    Attributes:
+        values: what the column stores, by the words of the player.
+        example: the value in the example of a refusal.
+    """
+
+    column: str
+    values: Mapping[str, str | bool]
+    example: str = "VALUE"
+
+    @classmethod
+    def of_words(cls, column: str, *words: str, example: str = "VALUE") -> _Choice:
+        """Return a preference whose column stores the word itself."""
+        return cls(column, {word: word for word in words}, example)
+
+
+_CHOICES: Mapping[str, _Choice] = {
+    "format": _Choice.of_words("format", "text", "html", "spoken", "tiny"),
+    "accept": _Choice.of_words("accept", "ask", "auto", "none"),
+    "broadcast": _Choice("broadcasts", _SWITCH),
+    "announce": _Choice("announcements", _SWITCH),
+    "report": _Choice.of_words("report", "always", "ask", example="always"),
+    "labels": _Choice.of_words("labels", "ask", "both", example="both"),
+    "public": _Choice("public", _SWITCH, "no"),
+    "messages": _Choice.of_words("messages", "all", "played", "none", example="played"),
+}
+_OTHER_NAMES = {"timezone": "tz", "broadcasts": "broadcast", "announcements": "announce"}
+
+
 @dataclass(slots=True)
 class _Wishes:
     """The changes that one ``prefs`` asks for; `save` carries all of them out."""
@@ -53,11 +85,11 @@ class _Wishes:
         line = f"prefs {self.player.userid} PASSWORD {name}={meant}"
         return Refused(code, part=f"{name}={value}"[:80], example=line, **more)
 
-    def form(self, value: str) -> None:
-        """``format=text|html|spoken|tiny``"""
-        if value not in {"text", "html", "spoken", "tiny"}:
-            raise self.refused("pref-format", "format", value)
-        self.columns["format"] = value
+    def choice(self, name: str, choice: _Choice, value: str) -> None:
+        """Choose one of the few values of a preference."""
+        if value not in choice.values:
+            raise self.refused(f"pref-{name}", name, value, choice.example)
+        self.columns[choice.column] = choice.values[value]
 
     def digest(self, value: str) -> None:
         """``digest=off|daily|daily@07:30``, and the hour as people write it: ``digest=7pm``"""
@@ -110,48 +142,6 @@ class _Wishes:
             raise self.refused("pref-remind-many", "remind", value, most=MOST_REMINDERS)
         words = [spans[span] for span in sorted(spans, reverse=True)]
         self.columns["remind"] = ",".join([*words, "night"] if night else words)
-
-    def accept(self, value: str) -> None:
-        """``accept=ask|auto|none``"""
-        if value not in {"ask", "auto", "none"}:
-            raise self.refused("pref-accept", "accept", value)
-        self.columns["accept"] = value
-
-    def broadcast(self, value: str) -> None:
-        """``broadcast=on|off``"""
-        if value not in _SWITCH:
-            raise self.refused("pref-broadcast", "broadcast", value)
-        self.columns["broadcasts"] = _SWITCH[value]
-
-    def announce(self, value: str) -> None:
-        """``announce=on|off``"""
-        if value not in _SWITCH:
-            raise self.refused("pref-announce", "announce", value)
-        self.columns["announcements"] = _SWITCH[value]
-
-    def report(self, value: str) -> None:
-        """``report=always|ask``"""
-        if value not in {"always", "ask"}:
-            raise self.refused("pref-report", "report", value, "always")
-        self.columns["report"] = value
-
-    def labels(self, value: str) -> None:
-        """``labels=ask|both``"""
-        if value not in {"ask", "both"}:
-            raise self.refused("pref-labels", "labels", value, "both")
-        self.columns["labels"] = value
-
-    def public(self, value: str) -> None:
-        """``public=yes|no``"""
-        if value not in _SWITCH:
-            raise self.refused("pref-public", "public", value, "no")
-        self.columns["public"] = _SWITCH[value]
-
-    def messages(self, value: str) -> None:
-        """``messages=all|played|none``"""
-        if value not in {"all", "played", "none"}:
-            raise self.refused("pref-messages", "messages", value, "played")
-        self.columns["messages"] = value
 
     def block(self, value: str) -> None:
         """``block=bob`` or ``block=bob,carol``"""
@@ -223,23 +213,12 @@ class _Wishes:
         return following
 
 
-_NAMES: Mapping[str, Callable[[_Wishes, str], None]] = {
-    "format": _Wishes.form,
+_READERS: Mapping[str, Callable[[_Wishes, str], None]] = {
     "digest": _Wishes.digest,
     "tz": _Wishes.tz,
-    "timezone": _Wishes.tz,
     "remind": _Wishes.remind,
-    "accept": _Wishes.accept,
     "block": _Wishes.block,
     "unblock": _Wishes.unblock,
-    "broadcast": _Wishes.broadcast,
-    "broadcasts": _Wishes.broadcast,
-    "announce": _Wishes.announce,
-    "announcements": _Wishes.announce,
-    "report": _Wishes.report,
-    "labels": _Wishes.labels,
-    "public": _Wishes.public,
-    "messages": _Wishes.messages,
 }
 _WRITTEN = (
     *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels", "public"),
@@ -251,12 +230,16 @@ def prefs(context: CommandContext, command: Prefs) -> Answer:
     """``prefs userid password name=value…``: change all of them or none; without any, show them."""
     player = context.speaker(command.credentials)
     wishes = _Wishes(context, player)
-    for name, value in command.settings:
-        read = _NAMES.get(name.lower())
-        if read is None:
-            part = f"{name}={value}"[:80]
+    for written, setting in command.settings:
+        name, value = written.lower(), setting.strip().lower()
+        name = _OTHER_NAMES.get(name, name)
+        if name in _CHOICES:
+            wishes.choice(name, _CHOICES[name], value)
+        elif name in _READERS:
+            _READERS[name](wishes, value)
+        else:
+            part = f"{written}={setting}"[:80]
             raise Refused("pref-unknown", part=part, known=", ".join(_WRITTEN))
-        read(wishes, value.strip().lower())
     wishes.save()
     changed = players.by_id(context.connection, player.id)
     assert changed is not None
@@ -275,7 +258,7 @@ def as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mappi
         "userid": player.userid,
         "changed": set_now,
         "format": player.format,
-        "digest": "off" if minute is None else f"daily@{minute // 60:02}:{minute % 60:02}",
+        "digest": "off" if minute is None else f"daily@{localtime.clock_time(minute)}",
         "tz": player.tz,
         "local": f"{context.now.astimezone(zone(player.tz)):%H:%M}",
         "remind": player.remind or "off",

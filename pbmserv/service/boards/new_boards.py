@@ -17,7 +17,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts import persons
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
-from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.boards.boards import BoardRow, NewBoard
 from pbmserv.store.tables.boards import BoardStatus
 
 
@@ -109,23 +109,25 @@ def make_board(
     repeated = seats > 1 and persons.persons_of(context.connection, ids).repeated(ids)
     board_id = boards.create(
         context.connection,
-        game=game.info.key,
-        rules_version=game.info.rules_version,
-        options=box.options,
-        seed=seed,
-        thread=secrets.token_hex(8),
-        rated=proposal.rated and not repeated,
-        comparable=box.is_comparable,
-        origin=proposal.origin,
-        chosen_by=box.chosen_by,
-        proven=proven,
-        event_id=proposal.event_id,
-        sides_drawn=sides_drawn,
-        sitting=ids,
-        accepted=sorted(accepted),
-        now=context.now,
-        terms=proposal.terms,
-        waiting=game.to_act(first.state) - bots,
+        NewBoard(
+            game=game.info.key,
+            rules_version=game.info.rules_version,
+            options=box.options,
+            seed=seed,
+            thread=secrets.token_hex(8),
+            rated=proposal.rated and not repeated,
+            comparable=box.is_comparable,
+            origin=proposal.origin,
+            chosen_by=box.chosen_by,
+            proven=proven,
+            event_id=proposal.event_id,
+            sides_drawn=sides_drawn,
+            sitting=ids,
+            accepted=sorted(accepted),
+            terms=proposal.terms,
+            waiting=game.to_act(first.state) - bots,
+        ),
+        context.now,
     )
     board = boards.load(context.connection, board_id)
     assert board is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -15,11 +14,11 @@ from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, refuse_closed_game
 from pbmserv.service.core.outcome import Answer
-from pbmserv.service.core.words_for_others import pass_on
 from pbmserv.service.events import new_events, team_entries
 from pbmserv.service.events.entering import answer_to_entry
 from pbmserv.service.events.kinds.kind import CREATE_EXAMPLE, Kind, Rules
 from pbmserv.service.events.kinds.registry import PLAYERS
+from pbmserv.service.events.names import public_name
 from pbmserv.service.time.localtime import end_of_day, local_date, read_date
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import histories
@@ -38,7 +37,6 @@ _HOUSE = "-house"
 
 _Corrected: TypeAlias = Callable[[str], str]
 """A function that returns a whole command with another word for one of its options."""
-_NAME = re.compile(r"[\w .,'!?&+-]+")
 _QUOTES = "\"' "
 _ANY_DAY = date(2026, 1, 1)
 
@@ -57,7 +55,9 @@ def create_event(context: CommandContext, player: Player, words: Sequence[str]) 
     refuse_closed_game(context, game)
     kind.refuse_impossible(game, "events")
     rest = [word for word in plain if word.lower() not in {kind.word, game.info.key}]
-    name = _checked_name(context, " ".join(rest), example)
+    name = public_name(context, " ".join(rest), LONGEST_NAME)
+    if not name:
+        raise Refused("event-name", most=LONGEST_NAME, example=example)
     if not histories.of_player(context.connection, player.id, None, 1):
         raise Refused("event-newcomer", example=f"{game.info.key} seek")
     if event_lists.count_owned(context.connection, player.id) >= MOST_OWN:
@@ -157,17 +157,6 @@ def _corrected(line: str, options: Mapping[str, str], right: str) -> str:
 
 def _is_date(text: str) -> bool:
     return read_date(text, _ANY_DAY) is not None
-
-
-def _checked_name(context: CommandContext, written: str, example: str) -> str:
-    """Return the name of a player's event, which everybody may read."""
-    name = " ".join(written.split())
-    if not name or len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
-        raise Refused("event-name", most=LONGEST_NAME, example=example)
-    if str(pass_on(context, name)) != name:
-        context.current.echo_hidden = True
-        raise Refused("event-name", most=LONGEST_NAME, example=example)
-    return name
 
 
 def _entries(text: str | None, kind: Kind, corrected: _Corrected) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pbmserv.commands.table.events import OneTeam, Teams
 from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Part
-from pbmserv.service.core.words_for_others import pass_on
+from pbmserv.service.events.names import public_name
 from pbmserv.service.events.own_teams import answer_to_member, named_team, own_team, refuse_member
 from pbmserv.service.events.team_entries import enter, withdraw
 from pbmserv.service.events.team_invitations import invite, join
@@ -19,7 +18,6 @@ from pbmserv.store import teams
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import histories
 
-_NAME = re.compile(r"[\w .'!?&+-]+")
 _ON_OFF = frozenset({"on", "off"})
 
 
@@ -64,7 +62,11 @@ def _show(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
 
 
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
-    name = _checked_name(context, " ".join(words))
+    written = " ".join(words)
+    # In a list, a name with a comma would look like two teams.
+    name = "" if "," in written else public_name(context, written, LONGEST_NAME)
+    if not key_of(name):
+        raise Refused("team-name", most=LONGEST_NAME, example="team create NAME")
     refuse_member(context, player)
     if not histories.of_player(context.connection, player.id, None, 1):
         raise Refused("team-newcomer", example=f"{context.usual_game} seek")
@@ -74,18 +76,6 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     team = teams.load(context.connection, team_id)
     assert team is not None
     return answer_to_member(context, team, "created")
-
-
-def _checked_name(context: CommandContext, written: str) -> str:
-    """Return the name of a team, which everybody may read."""
-    name = " ".join(written.split())
-    is_good = len(name) <= LONGEST_NAME and _NAME.fullmatch(name) and key_of(name)
-    if is_good and str(pass_on(context, name)) != name:
-        context.current.echo_hidden = True
-        is_good = False
-    if not is_good:
-        raise Refused("team-name", most=LONGEST_NAME, example="team create NAME")
-    return name
 
 
 def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from pbmserv.commands.table.ladder import ChallengeOnLadder, JoinLadder, LeaveLadder, ShowLadder
 from pbmserv.engine.clocks import EVENT_CLOCK
@@ -286,7 +285,6 @@ CHUNK = 100
 """Places that are read together."""
 
 
-@dataclass
 class _Candidates:
     """The players above a challenger, and the reasons why some cannot be challenged.
 
@@ -298,22 +296,16 @@ class _Candidates:
         incoming: numbers of running challenges as defender, by player id, for the same places.
     """
 
-    context: CommandContext
-    ladder: Ladder
-    mine: Place
-    names: frozenset[int] = frozenset()
-    running: Sequence[Challenge] = ()
-    recent: Sequence[Challenge] = ()
-    away: set[int] = field(default_factory=set)
-    incoming: Counter[int] = field(default_factory=Counter)
-
-    def __post_init__(self) -> None:
-        connection, me = self.context.connection, self.mine.player_id
-        self.names = persons.names_of(connection, me)
-        self.running = ladder_challenges.open_challenges(connection, self.ladder.id, of=[me])
+    def __init__(self, context: CommandContext, ladder: Ladder, mine: Place) -> None:
+        self.context, self.ladder, self.mine = context, ladder, mine
+        self.names = persons.names_of(context.connection, mine.player_id)
+        self.running = _challenges_of(context, ladder, mine.player_id)
+        since = context.now - APART
         self.recent = ladder_challenges.ended_since(
-            connection, self.ladder.id, self.context.now - APART, me
+            context.connection, ladder.id, since, mine.player_id
         )
+        self.away: set[int] = set()
+        self.incoming = Counter[int]()
 
     @property
     def outgoing(self) -> list[Challenge]:

@@ -28,7 +28,7 @@ from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, races_of
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.service.time.localtime import minute_of_day, next_local
+from pbmserv.service.time.localtime import clock_time, minute_of_day, next_local
 from pbmserv.store import solo
 from pbmserv.store.accounts import absences as absence_rows
 from pbmserv.store.accounts import persons, players
@@ -69,7 +69,7 @@ def daily(context: CommandContext, command: Daily) -> Answer:
         if before is None:
             raise Refused("daily-off", part="off", example=f"{key} daily {player.userid} PASSWORD")
         solo.unsubscribe(context.connection, player.id, key)
-        ended = {"title": game.info.title, "at": "", "before": _clock(before)}
+        ended = {"title": game.info.title, "at": "", "before": clock_time(before)}
         return Answer((Part("daily-set", ended),))
     usual = USUAL_MINUTE if before is None else before
     example = f"{key} daily {player.userid} PASSWORD TIME"
@@ -84,7 +84,7 @@ def daily(context: CommandContext, command: Daily) -> Answer:
         notifications = _give(context, player, game, today)
     words = {
         "title": game.info.title,
-        "at": _clock(minute),
+        "at": clock_time(minute),
         "tz": player.tz,
         "now": bool(notifications),
         "by_other_name": has_tried and not has_box,
@@ -240,11 +240,6 @@ def table(best: Sequence[SharedBoard]) -> list[dict[str, Any]]:
         }
         for place, board in enumerate(best)
     ]
-
-
-def _clock(minute: int) -> str:
-    """Return a minute of the day as HH:MM."""
-    return f"{minute // 60:02}:{minute % 60:02}"
 
 
 def _minute(text: str, example: str) -> int:

@@ -37,6 +37,11 @@ _TIME = re.compile(
 _LEAP_YEARS_APART = 8  # 1896 to 1904, 2096 to 2104
 
 
+def clock_time(minute: int) -> str:
+    """Return a minute of the day as HH:MM."""
+    return f"{minute // 60:02}:{minute % 60:02}"
+
+
 def minute_of_day(text: str) -> int | None:
     """Return the minute of a day ("18:30", "at 7pm", "7h"); `None` if the text is no time."""
     match = _TIME.fullmatch(text)

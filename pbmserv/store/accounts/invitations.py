@@ -6,14 +6,13 @@ They hold no addresses, only keyed hashes of them, called marks (`KeyRing.marks`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
 
 from pbmserv.engine.clocks import Terms
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import columns_of, insert_into, values_of
 from pbmserv.store.tables.accounts import InvitationState, invitations, uninvited
 
 
@@ -45,19 +44,7 @@ class Invitation:
 def add(connection: Connection, invitation: Invitation) -> int:
     """Store an invitation; return its number."""
     number: int = connection.execute(
-        insert(invitations)
-        .values(
-            player_id=invitation.player_id,
-            mark=invitation.mark,
-            sent=invitation.sent,
-            name=invitation.name,
-            game=invitation.game,
-            options=list(invitation.options),
-            terms=invitation.terms.as_list(),
-            created_at=invitation.created_at,
-            state=invitation.state,
-        )
-        .returning(invitations.c.id)
+        insert(invitations).values(values_of(invitation, invitations)).returning(invitations.c.id)
     ).scalar_one()
     return number
 
@@ -67,18 +54,14 @@ _BY_ID = select(*columns_of(Invitation, invitations)).where(invitations.c.id == 
 
 def by_id(connection: Connection, number: int) -> Invitation | None:
     """Return an invitation, `None` if there is none."""
-    return _invitation(connection.execute(_BY_ID, {"number": number}).first())
+    row = connection.execute(_BY_ID, {"number": number}).first()
+    return None if row is None else Invitation(*row)
 
 
 def lock(connection: Connection, number: int) -> Invitation | None:
     """Return an invitation and lock its row until the end of the transaction."""
-    return _invitation(connection.execute(_BY_ID.with_for_update(), {"number": number}).first())
-
-
-def _invitation(row: Any) -> Invitation | None:
-    if row is None:
-        return None
-    return replace(Invitation(*row), options=tuple(row.options), terms=Terms(*row.terms))
+    row = connection.execute(_BY_ID.with_for_update(), {"number": number}).first()
+    return None if row is None else Invitation(*row)
 
 
 def settle(

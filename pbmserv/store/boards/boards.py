@@ -26,7 +26,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.store import clocks
 from pbmserv.store.boards import player_boards
 from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import columns_of, values_of
 from pbmserv.store.shared_boxes import shared_boxes
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import RUNNING, BoardStatus, boards, followers, plies, seats
@@ -238,7 +238,6 @@ def _read(statement: Prepared, connection: Connection, board_id: int) -> BoardRo
     if not rows:
         return None
     values = dict(zip(_NAMES, rows[0], strict=False))  # the other columns are the sitter's
-    values["options"] = tuple(values["options"])
     values["clocks"] = from_json(values["clocks"])
     sitters = tuple([Sitter(*row[len(_NAMES) :]) for row in rows])
     bots = frozenset([sitter.seat for sitter in sitters if sitter.state == PlayerState.BOT])
@@ -261,58 +260,52 @@ def columns_of_terms(terms: Terms) -> dict[str, Any]:
     return {column: getattr(terms, name) for column, name in _TERMS.items()}
 
 
-def create(
-    connection: Connection,
-    *,
-    game: str,
-    rules_version: int,
-    options: Sequence[str],
-    seed: bytes,
-    thread: str,
-    rated: bool,
-    comparable: bool = True,
-    origin: int | None = None,
-    chosen_by: int | None = None,
-    proven: bool = True,
-    event_id: int | None = None,
-    sides_drawn: bool = False,
-    sitting: Sequence[int],
-    accepted: Sequence[int],
-    now: datetime,
-    terms: Terms = USUAL,
-    waiting: Collection[Seat] | None = None,
-) -> int:
-    """Create a board and return its number.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewBoard:
+    """A board to create.
 
-    Args:
+    Attributes:
+        comparable, thread, origin, chosen_by, event_id, sides_drawn: as in `BoardRow`.
+        proven: whether one of its players provably asked for it.
         sitting: player ids by seat.
         accepted: players who need not be asked.
         waiting: seats that act first if nobody is asked. `None` lets the scheduler find out
             and start their clocks. The clocks of players who are asked start at once.
     """
-    asked_seats = [Seat(seat) for seat, player in enumerate(sitting) if player not in accepted]
-    times = clocks.opening(connection, sitting, asked_seats or waiting, terms, now)
+
+    game: str
+    rules_version: int
+    options: Sequence[str]
+    seed: bytes = field(repr=False)
+    thread: str
+    rated: bool
+    comparable: bool = True
+    origin: int | None = None
+    chosen_by: int | None = None
+    proven: bool = True
+    event_id: int | None = None
+    sides_drawn: bool = False
+    sitting: Sequence[int]
+    accepted: Collection[int]
+    terms: Terms = USUAL
+    waiting: Collection[Seat] | None = None
+
+
+def create(connection: Connection, new: NewBoard, now: datetime) -> int:
+    """Create a board and return its number."""
+    sitting = new.sitting
+    asked_seats = [Seat(seat) for seat, player in enumerate(sitting) if player not in new.accepted]
+    times = clocks.opening(connection, sitting, asked_seats or new.waiting, new.terms, now)
     board_id: int = connection.execute(
         insert(boards)
         .values(
-            game=game,
-            rules_version=rules_version,
+            **values_of(new, boards),
             seats=len(sitting),
-            options=list(options),
-            seed=seed,
-            thread=thread,
             status=BoardStatus.PROPOSED if asked_seats else BoardStatus.ACTIVE,
-            rated=rated,
-            comparable=comparable,
-            origin=origin,
-            chosen_by=chosen_by,
-            proven=proven,
             pledged=True,
-            event_id=event_id,
-            sides_drawn=sides_drawn,
             plies=0,
             created_at=now,
-            **columns_of_terms(terms),
+            **columns_of_terms(new.terms),
             clocks=to_json(times.clocks),
             due_at=times.due_at,
         )
@@ -325,7 +318,7 @@ def create(
                 "board_id": board_id,
                 "seat": seat,
                 "player_id": player,
-                "accepted_at": now if player in accepted else None,
+                "accepted_at": now if player in new.accepted else None,
             }
             for seat, player in enumerate(sitting)
         ],

@@ -86,6 +86,6 @@ def waiting_for(
         player_ids = connection.execute(
             select(seats.c.player_id).where(seats.c.board_id == board_id).order_by(seats.c.seat)
         ).scalars()
-        if list(words) == list(options) and list(player_ids) == list(sitting):
+        if words == tuple(options) and list(player_ids) == list(sitting):
             return board_id
     return None

@@ -163,7 +163,7 @@ def met(connection: Connection, player_id: int, most: int) -> list[Met]:
     Races on a box that a player had chosen are left out, since they are not comparable.
     """
     rows = connection.execute(_MET, {"of_player": player_id, "most": most})
-    return [Met(*row[:2], tuple(row[2]), *row[3:7], tuple(row[7]["places"])) for row in rows]
+    return [Met(*row[:7], tuple(row[7]["places"])) for row in rows]
 
 
 _RUNNING_WITH = (

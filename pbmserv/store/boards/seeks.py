@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, text
 
@@ -64,17 +63,17 @@ def lock(connection: Connection) -> None:
 def like(connection: Connection, game: str, seats: int, options: Sequence[str]) -> list[Seek]:
     """Return the seeks of reachable players with these options, oldest first."""
     rows = connection.execute(_LIKE, {"game": game, "seats": seats})
-    return [seek for row in rows if (seek := _seek(row)).options == tuple(options)]
+    return [seek for row in rows if (seek := Seek(*row)).options == tuple(options)]
 
 
 def of_player(connection: Connection, player_id: int) -> list[Seek]:
     """Return the seeks of a player, oldest first."""
-    return [_seek(row) for row in connection.execute(_SEEKS_OF, {"player": player_id})]
+    return [Seek(*row) for row in connection.execute(_SEEKS_OF, {"player": player_id})]
 
 
 def of_reachable(connection: Connection, most: int) -> list[Seek]:
     """Return the seeks of all reachable players, oldest first."""
-    return [_seek(row) for row in connection.execute(_OPEN_SEEKS, {"most": most})]
+    return [Seek(*row) for row in connection.execute(_OPEN_SEEKS, {"most": most})]
 
 
 def add(
@@ -92,7 +91,7 @@ def add(
             player_id=player_id,
             game=game,
             seats=seats,
-            options=list(options),
+            options=options,
             seed=seed,
             created_at=now,
         )
@@ -103,7 +102,3 @@ def remove(connection: Connection, ids: Sequence[int]) -> None:
     """Delete seeks that were answered or withdrawn."""
     if ids:
         connection.execute(delete(seeks).where(seeks.c.id.in_(ids)))
-
-
-def _seek(row: Any) -> Seek:
-    return replace(Seek(*row), options=tuple(row.options))

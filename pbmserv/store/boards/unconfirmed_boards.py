@@ -6,13 +6,13 @@ created when the player confirms it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, delete, insert, select, update
 
 from pbmserv.engine.clocks import Terms
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import columns_of, values_of
 from pbmserv.store.tables.boards import unconfirmed_boards
 
 
@@ -41,15 +41,7 @@ def add(connection: Connection, board: Unconfirmed) -> int:
     """Store a board that waits for a confirmation; return its number."""
     number: int = connection.execute(
         insert(unconfirmed_boards)
-        .values(
-            player_id=board.player_id,
-            game=board.game,
-            options=list(board.options),
-            sitting=list(board.sitting),
-            terms=board.terms.as_list(),
-            replayed=board.replayed,
-            created_at=board.created_at,
-        )
+        .values(values_of(board, unconfirmed_boards))
         .returning(unconfirmed_boards.c.id)
     ).scalar_one()
     return number
@@ -62,14 +54,7 @@ def lock(connection: Connection, number: int) -> Unconfirmed | None:
         .where(unconfirmed_boards.c.id == number)
         .with_for_update()
     ).first()
-    if row is None:
-        return None
-    return replace(
-        Unconfirmed(*row),
-        options=tuple(row.options),
-        sitting=tuple(row.sitting),
-        terms=Terms(*row.terms),
-    )
+    return None if row is None else Unconfirmed(*row)
 
 
 def note_created(connection: Connection, number: int, board_id: int) -> None:

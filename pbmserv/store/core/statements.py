@@ -1,22 +1,23 @@
-"""Parts of statements that several tables need: upserts, columns, claims, and old rows."""
+"""Parts of statements that several tables need: upserts, columns, due rows, and old rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
-    Select,
     Table,
     delete,
     select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
+
+T = TypeVar("T")
 
 
 def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
@@ -56,23 +57,44 @@ def older(
     return list(connection.execute(statement).scalars())
 
 
-def claim_due(
-    connection: Connection, rows: Select[*tuple[Any, ...]], table: Table, key: int, now: datetime
-) -> Sequence[Any] | None:
-    """Lock and return a row that is due; `None` if another process has it or has handled it.
+def due_keys(connection: Connection, table: Table, now: datetime, most: int) -> list[int]:
+    """Return the keys of up to *most* rows of a table that are due, longest due first.
 
     Args:
-        rows: selects from the table.
         table: has a column `due_at`, and a primary key of one column.
     """
     (key_column,) = table.primary_key
-    due = rows.where(key_column == key, table.c.due_at <= now)
-    return connection.execute(due.with_for_update(skip_locked=True)).first()
+    statement = select(key_column).where(table.c.due_at <= now).order_by(table.c.due_at)
+    return list(connection.execute(statement.limit(most)).scalars())
+
+
+def claim_due(
+    connection: Connection, row: type[T], table: Table, key: int, now: datetime
+) -> T | None:
+    """Lock and return a row that is due; `None` if another process has it or has handled it.
+
+    Args:
+        row: dataclass of the row.
+        table: as for `due_keys`.
+    """
+    (key_column,) = table.primary_key
+    due = select(*columns_of(row, table)).where(key_column == key, table.c.due_at <= now)
+    claimed = connection.execute(due.with_for_update(skip_locked=True)).first()
+    return None if claimed is None else row(*claimed)
 
 
 def remove(connection: Connection, numbers: Sequence[int], *, table: Table) -> None:
     """Delete rows of a *table* by number."""
     connection.execute(delete(table).where(table.c.id.in_(numbers)))
+
+
+def values_of(row: Any, table: Table) -> dict[str, Any]:
+    """Return the values of a dataclass for the columns of a table that are named like its fields.
+
+    This is the inverse of `columns_of`.
+    """
+    names = [field.name for field in fields(row) if field.name in table.c]
+    return {name: getattr(row, name) for name in names}
 
 
 def columns_of(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import columns_of, values_of
 from pbmserv.store.tables.boards import BoardStatus, boards
 from pbmserv.store.tables.events import pairings
 
@@ -86,14 +86,8 @@ def of_player(connection: Connection, event_id: int, player_id: int) -> list[Pai
 def add(connection: Connection, event_id: int, rows: Sequence[Pairing]) -> None:
     """Store games."""
     if rows:
-        connection.execute(
-            insert(pairings),
-            [
-                {"event_id": event_id}
-                | {name: getattr(row, name) for name in Pairing.__dataclass_fields__}
-                for row in rows
-            ],
-        )
+        values = [{"event_id": event_id, **values_of(row, pairings)} for row in rows]
+        connection.execute(insert(pairings), values)
 
 
 def settle(

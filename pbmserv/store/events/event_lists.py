@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
-from pbmserv.store.events.events import OVER, SELECT_EVENT, Event, event_of
+from pbmserv.store.events.events import OVER, SELECT_EVENT, Event
 from pbmserv.store.tables.events import EntryStatus, EventStatus, entries, events
 
 
@@ -16,7 +16,7 @@ def listed(connection: Connection, statuses: Sequence[str], most: int) -> list[E
     rows = connection.execute(
         SELECT_EVENT.where(events.c.status.in_(statuses)).order_by(events.c.id.desc()).limit(most)
     )
-    return [event_of(row) for row in rows]
+    return [Event(*row) for row in rows]
 
 
 def of_player(connection: Connection, player_id: int, statuses: Sequence[str]) -> list[Event]:
@@ -30,7 +30,7 @@ def of_player(connection: Connection, player_id: int, statuses: Sequence[str]) -
         )
         .order_by(events.c.id.desc())
     )
-    return [event_of(row) for row in rows]
+    return [Event(*row) for row in rows]
 
 
 def has_entered_before(connection: Connection, player_id: int, kind: str) -> bool:
@@ -109,7 +109,7 @@ def open_to_team(connection: Connection, team_id: int, now: datetime) -> list[Ev
         .order_by(events.c.id)
         .with_for_update()
     )
-    return [event_of(row) for row in rows]
+    return [Event(*row) for row in rows]
 
 
 def of_team(connection: Connection, team_id: int, most: int) -> list[tuple[Event, int | None]]:
@@ -125,4 +125,4 @@ def of_team(connection: Connection, team_id: int, most: int) -> list[tuple[Event
     rows = connection.execute(
         SELECT_EVENT.where(events.c.id.in_(places)).order_by(events.c.id.desc())
     )
-    return [(event, places[event.id]) for event in map(event_of, rows)]
+    return [(Event(*row), places[row.id]) for row in rows]

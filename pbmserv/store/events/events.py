@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypedDict, Unpack
 
@@ -87,11 +87,6 @@ _MINE = SELECT_EVENT.where(
 ).with_for_update(skip_locked=True, of=events)
 
 
-def event_of(row: Any) -> Event:
-    """Return the event of a row that `SELECT_EVENT` has read."""
-    return replace(Event(*row), options=tuple(row.options))
-
-
 def due(connection: Connection, now: datetime, most: int) -> Sequence[int]:
     """Return events that are due, or have a game that ended since the last look."""
     values = {"now": now, "soon": now + SOON, "most": most}
@@ -102,7 +97,7 @@ def claim(connection: Connection, event_id: int, now: datetime) -> Event | None:
     """Lock and return a due event; `None` if another process has it or has handled it."""
     values = {"event": event_id, "now": now, "soon": now + SOON}
     row = connection.execute(_MINE, values).first()
-    return None if row is None else event_of(row)
+    return None if row is None else Event(*row)
 
 
 def put_off(connection: Connection, event_id: int, until: datetime) -> None:
@@ -139,7 +134,7 @@ def create(
             number=number,
             name=name,
             status=EventStatus.OPEN,
-            options=list(options),
+            options=options,
             rules=rules,
             owner_id=owner_id,
             closes_at=closes_at,
@@ -181,7 +176,7 @@ def change(connection: Connection, event_id: int, **changes: Unpack[Changes]) ->
 def load(connection: Connection, event_id: int) -> Event | None:
     """Return an event, `None` if there is none."""
     row = connection.execute(SELECT_EVENT.where(events.c.id == event_id)).first()
-    return None if row is None else event_of(row)
+    return None if row is None else Event(*row)
 
 
 def of_number(connection: Connection, kind: str, game: str, number: int) -> Event | None:
@@ -189,13 +184,13 @@ def of_number(connection: Connection, kind: str, game: str, number: int) -> Even
     row = connection.execute(
         SELECT_EVENT.where(events.c.kind == kind, events.c.game == game, events.c.number == number)
     ).first()
-    return None if row is None else event_of(row)
+    return None if row is None else Event(*row)
 
 
 def lock(connection: Connection, event_id: int) -> Event | None:
     """Return an event and lock it until the end of the transaction."""
     row = connection.execute(SELECT_EVENT.where(events.c.id == event_id).with_for_update()).first()
-    return None if row is None else event_of(row)
+    return None if row is None else Event(*row)
 
 
 def open_event(connection: Connection, kind: str, game: str, now: datetime) -> Event | None:
@@ -212,7 +207,7 @@ def open_event(connection: Connection, kind: str, game: str, now: datetime) -> E
         .limit(1)
         .with_for_update()
     ).first()
-    return None if row is None else event_of(row)
+    return None if row is None else Event(*row)
 
 
 def id_of_board(connection: Connection, board_id: int) -> int | None:

@@ -32,7 +32,7 @@ class Challenge:
     result: str | None
 
 
-_CHALLENGE = columns_of(Challenge, ladder_games)
+_CHALLENGE = select(*columns_of(Challenge, ladder_games))
 _DUE = (
     select(ladder_games.c.board_id)
     .join(boards, boards.c.id == ladder_games.c.board_id)
@@ -77,8 +77,7 @@ def open_challenges(
         most: the most challenges to return.
     """
     statement = (
-        select(*_CHALLENGE)
-        .where(ladder_games.c.ladder_id == ladder_id, ladder_games.c.due_at.is_not(None))
+        _CHALLENGE.where(ladder_games.c.ladder_id == ladder_id, ladder_games.c.due_at.is_not(None))
         .order_by(ladder_games.c.board_id.desc())
         .limit(most)
     )
@@ -91,15 +90,11 @@ def ended_since(
     connection: Connection, ladder_id: int, since: datetime, player_id: int
 ) -> list[Challenge]:
     """Return the challenges of a player that ended after a moment, newest first."""
-    statement = (
-        select(*_CHALLENGE)
-        .where(
-            ladder_games.c.ladder_id == ladder_id,
-            ladder_games.c.ended_at > since,
-            _takes_part([player_id]),
-        )
-        .order_by(ladder_games.c.ended_at.desc(), ladder_games.c.board_id.desc())
-    )
+    statement = _CHALLENGE.where(
+        ladder_games.c.ladder_id == ladder_id,
+        ladder_games.c.ended_at > since,
+        _takes_part([player_id]),
+    ).order_by(ladder_games.c.ended_at.desc(), ladder_games.c.board_id.desc())
     return [Challenge(*row) for row in connection.execute(statement)]
 
 
@@ -115,13 +110,12 @@ def due(connection: Connection, now: datetime, most: int) -> list[int]:
 
 def claim(connection: Connection, board_id: int, now: datetime) -> Challenge | None:
     """Lock a due challenge; return `None` if another process has it or has carried it out."""
-    row = claim_due(connection, select(*_CHALLENGE), ladder_games, board_id, now)
-    return Challenge(*row) if row else None
+    return claim_due(connection, Challenge, ladder_games, board_id, now)
 
 
 def lock(connection: Connection, board_id: int) -> Challenge | None:
     """Lock and return the challenge of a board, `None` if it is none."""
-    statement = select(*_CHALLENGE).where(ladder_games.c.board_id == board_id).with_for_update()
+    statement = _CHALLENGE.where(ladder_games.c.board_id == board_id).with_for_update()
     row = connection.execute(statement).first()
     return Challenge(*row) if row else None
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, select, update
 
-from pbmserv.store.core.statements import claim_due, columns_of, insert_into
+from pbmserv.store.core.statements import claim_due, columns_of, due_keys, insert_into
 from pbmserv.store.tables.ladders import ladder_places, ladders
 
 
@@ -19,24 +19,18 @@ class Ladder:
     game: str
 
 
-_LADDER = columns_of(Ladder, ladders)
-_DUE = (
-    select(ladders.c.id)
-    .where(ladders.c.due_at <= bindparam("now"))
-    .order_by(ladders.c.due_at)
-    .limit(bindparam("most"))
-)
+_LADDER = select(*columns_of(Ladder, ladders))
 
 
 def of_game(connection: Connection, game: str) -> Ladder | None:
     """Return the ladder of a game, `None` if nobody has joined it yet."""
-    row = connection.execute(select(*_LADDER).where(ladders.c.game == game)).first()
+    row = connection.execute(_LADDER.where(ladders.c.game == game)).first()
     return Ladder(*row) if row else None
 
 
 def all_of(connection: Connection) -> list[Ladder]:
     """Return the ladders of all games, in the order of the games' keys."""
-    return [Ladder(*row) for row in connection.execute(select(*_LADDER).order_by(ladders.c.game))]
+    return [Ladder(*row) for row in connection.execute(_LADDER.order_by(ladders.c.game))]
 
 
 def lock(connection: Connection, game: str, now: datetime) -> Ladder:
@@ -46,21 +40,20 @@ def lock(connection: Connection, game: str, now: datetime) -> Ladder:
         .values(game=game, due_at=now)
         .on_conflict_do_nothing(index_elements=["game"])
     )
-    statement = select(*_LADDER).where(ladders.c.game == game).with_for_update()
+    statement = _LADDER.where(ladders.c.game == game).with_for_update()
     return Ladder(*connection.execute(statement).one())
 
 
 def lock_by_id(connection: Connection, ladder_id: int) -> Ladder:
     """Return a ladder and lock it until the end of the transaction."""
-    statement = select(*_LADDER).where(ladders.c.id == ladder_id).with_for_update()
+    statement = _LADDER.where(ladders.c.id == ladder_id).with_for_update()
     return Ladder(*connection.execute(statement).one())
 
 
 def of_player(connection: Connection, player_id: int) -> list[Ladder]:
     """Return the ladders in which a player has a place."""
     statement = (
-        select(*_LADDER)
-        .join(ladder_places, ladder_places.c.ladder_id == ladders.c.id)
+        _LADDER.join(ladder_places, ladder_places.c.ladder_id == ladders.c.id)
         .where(ladder_places.c.player_id == player_id)
         .order_by(ladders.c.game)
     )
@@ -69,13 +62,12 @@ def of_player(connection: Connection, player_id: int) -> list[Ladder]:
 
 def due(connection: Connection, now: datetime, most: int) -> list[int]:
     """Return ladders whose daily check is due."""
-    return list(connection.execute(_DUE, {"now": now, "most": most}).scalars())
+    return due_keys(connection, ladders, now, most)
 
 
 def claim(connection: Connection, ladder_id: int, now: datetime) -> Ladder | None:
     """Lock a due ladder; return `None` if another process has it or has checked it."""
-    row = claim_due(connection, select(*_LADDER), ladders, ladder_id, now)
-    return Ladder(*row) if row else None
+    return claim_due(connection, Ladder, ladders, ladder_id, now)
 
 
 def put_off(connection: Connection, ladder_id: int, until: datetime) -> None:

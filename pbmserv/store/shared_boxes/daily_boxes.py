@@ -13,7 +13,6 @@ from pbmserv.store.shared_boxes.shared_boxes import (
     SOLVED,
     Box,
     SharedBoard,
-    box_of,
 )
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boxes import daily_tries, shared_boards, shared_boxes
@@ -27,7 +26,7 @@ def of_day(connection: Connection, game: str, day: int) -> Box | None:
     row = connection.execute(
         SELECT_BOX.where(shared_boxes.c.game == game, shared_boxes.c.day == day)
     ).first()
-    return None if row is None else box_of(row)
+    return None if row is None else Box(*row)
 
 
 def days(
@@ -52,7 +51,7 @@ def days(
     )
     counts = {row[0]: (row[1], int(row[2])) for row in rows}
     boxes = connection.execute(select(newest.c.day, newest.c.options).order_by(newest.c.day.desc()))
-    return [(row[0], tuple(row[1]), *counts[row[0]]) for row in boxes if row[0] in counts]
+    return [(row[0], row[1], *counts[row[0]]) for row in boxes if row[0] in counts]
 
 
 def boards_of_day(connection: Connection, game: str, day: int) -> dict[bool | None, int]:

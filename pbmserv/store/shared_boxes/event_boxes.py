@@ -14,7 +14,6 @@ from pbmserv.store.shared_boxes.shared_boxes import (
     SELECT_BOX,
     Box,
     SharedBoard,
-    box_of,
     is_unfinished,
 )
 from pbmserv.store.tables.accounts import players
@@ -36,7 +35,7 @@ def of_event(connection: Connection, event_id: int) -> list[Box]:
     rows = connection.execute(
         SELECT_BOX.where(shared_boxes.c.event_id == event_id).order_by(shared_boxes.c.number)
     )
-    return [box_of(row) for row in rows]
+    return [Box(*row) for row in rows]
 
 
 def results(

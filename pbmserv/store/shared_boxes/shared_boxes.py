@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, exists, insert, select, update
@@ -103,10 +103,6 @@ def is_secret(board_id: ColumnElement[int]) -> ColumnElement[bool]:
     )
 
 
-def box_of(row: Any) -> Box:
-    return replace(Box(*row), options=tuple(row.options))
-
-
 def add(
     connection: Connection,
     game: str,
@@ -123,7 +119,7 @@ def add(
         insert_into(connection, shared_boxes)
         .values(
             game=game,
-            options=list(options),
+            options=options,
             day=day,
             event_id=event_id,
             number=number,
@@ -136,7 +132,7 @@ def add(
         if event_id is None
         else and_(shared_boxes.c.event_id == event_id, shared_boxes.c.number == number)
     )
-    return box_of(connection.execute(SELECT_BOX.where(place)).one())
+    return Box(*connection.execute(SELECT_BOX.where(place)).one())
 
 
 def give(

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from pbmserv.mail.mailboxes import mailbox_of
-from pbmserv.store.tables.columns import Instant, Key, State, metadata
+from pbmserv.store.tables.columns import Instant, JsonTerms, JsonTuple, Key, State, metadata
 
 
 class PlayerState(StrEnum):
@@ -210,8 +210,8 @@ invitations = Table(
     Column("sent", Boolean, nullable=False),
     Column("name", String(20), nullable=False),
     Column("game", String(32), nullable=False),
-    Column("options", JSON, nullable=False),
-    Column("terms", JSON, nullable=False),
+    Column("options", JsonTuple, nullable=False),
+    Column("terms", JsonTerms, nullable=False),
     Column("created_at", Instant, nullable=False, index=True),
     Column("state", State(InvitationState, 8), nullable=False),
     Column("board_id", Key, nullable=True),

@@ -20,7 +20,7 @@ from sqlalchemy import (
     true,
 )
 
-from pbmserv.store.tables.columns import Instant, Key, State, metadata
+from pbmserv.store.tables.columns import Instant, JsonTerms, JsonTuple, Key, State, metadata
 
 
 class BoardStatus(StrEnum):
@@ -41,7 +41,7 @@ boards = Table(
     Column("game", String(32), nullable=False),
     Column("rules_version", Integer, nullable=False),
     Column("seats", SmallInteger, nullable=False),
-    Column("options", JSON, nullable=False),
+    Column("options", JsonTuple, nullable=False),
     Column("seed", LargeBinary, nullable=False),
     Column("thread", String(32), nullable=False),
     Column("status", State(BoardStatus, 10), nullable=False),
@@ -111,9 +111,9 @@ unconfirmed_boards = Table(
     Column("id", Key, primary_key=True),
     Column("player_id", ForeignKey("players.id"), nullable=False, index=True),
     Column("game", String(32), nullable=False),
-    Column("options", JSON, nullable=False),
-    Column("sitting", JSON, nullable=False),
-    Column("terms", JSON, nullable=False),
+    Column("options", JsonTuple, nullable=False),
+    Column("sitting", JsonTuple, nullable=False),
+    Column("terms", JsonTerms, nullable=False),
     Column("replayed", Key, nullable=True),
     Column("created_at", Instant, nullable=False, index=True),
     Column("board_id", Key, nullable=True),
@@ -128,7 +128,7 @@ seeks = Table(
     Column("player_id", ForeignKey("players.id"), nullable=False, index=True),
     Column("game", String(32), nullable=False),
     Column("seats", SmallInteger, nullable=False),
-    Column("options", JSON, nullable=False),
+    Column("options", JsonTuple, nullable=False),
     Column("seed", LargeBinary, nullable=True),
     Column("created_at", Instant, nullable=False),
     Index("ix_seeks_game_seats", "game", "seats"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sqlalchemy import (
-    JSON,
     Boolean,
     Column,
     ForeignKey,
@@ -18,14 +17,14 @@ from sqlalchemy import (
     true,
 )
 
-from pbmserv.store.tables.columns import Instant, Key, PackedJson, metadata
+from pbmserv.store.tables.columns import Instant, JsonTuple, Key, PackedJson, metadata
 
 shared_boxes = Table(
     "shared_boxes",
     metadata,
     Column("id", Key, primary_key=True),
     Column("game", String(32), nullable=False),
-    Column("options", JSON, nullable=False),
+    Column("options", JsonTuple, nullable=False),
     Column("day", Integer, nullable=True),
     Column("event_id", Key, nullable=True),
     Column("number", SmallInteger, nullable=True),

@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from sqlalchemy import (
+    JSON,
     BigInteger,
     DateTime,
     Dialect,
@@ -24,6 +25,7 @@ from sqlalchemy import (
     TypeDecorator,
 )
 
+from pbmserv.engine.clocks import Terms
 from pbmserv.errors import ServerFault
 
 metadata = MetaData(
@@ -124,6 +126,31 @@ to_json: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_ci
 """Encode JSON for the store."""
 from_json: Callable[[str], Any] = json.JSONDecoder().decode
 """Decode JSON of the store."""
+
+
+class JsonTuple(TypeDecorator[tuple[Any, ...]]):
+    """A JSON list that is read as a tuple, such as the option words of a board."""
+
+    impl = JSON
+    cache_ok = True
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> tuple[Any, ...]:  # noqa: ARG002
+        return tuple(value)
+
+
+class JsonTerms(TypeDecorator[Terms]):
+    """The terms of a board that does not exist yet, as a JSON list."""
+
+    impl = JSON
+    cache_ok = True
+
+    def process_bind_param(self, value: Terms | None, dialect: Dialect) -> Any:  # noqa: ARG002
+        assert value is not None
+        return value.as_list()
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Terms:  # noqa: ARG002
+        return Terms(*value)
+
 
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 """First octet of a packed value: the form of the rest."""

@@ -19,7 +19,7 @@ from sqlalchemy import (
     false,
 )
 
-from pbmserv.store.tables.columns import Instant, Key, State, metadata
+from pbmserv.store.tables.columns import Instant, JsonTuple, Key, State, metadata
 
 
 class EventStatus(StrEnum):
@@ -67,7 +67,7 @@ events = Table(
     Column("number", Integer, nullable=False),
     Column("name", String(60), nullable=False),
     Column("status", State(EventStatus, 10), nullable=False),
-    Column("options", JSON, nullable=False),
+    Column("options", JsonTuple, nullable=False),
     Column("rules", JSON, nullable=False),
     Column("owner_id", ForeignKey("players.id"), nullable=True, index=True),
     Column("closes_at", Instant, nullable=False),
