@@ -198,6 +198,8 @@ def _is_spaced(upper: str) -> bool:
     return bool(_SPACED_CELL.fullmatch(upper) or _SPACED_SIGN.fullmatch(upper))
 
 
+# A plan is read when it arrives, while it waits and when it is played; areas have many cells.
+@lru_cache(maxsize=2_048)
 def _element(board: Geometry, part: str) -> Element:
     """Read a part with the form of an element.
 
