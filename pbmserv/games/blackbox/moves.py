@@ -103,6 +103,8 @@ def _usual_elements(board: Geometry) -> Mapping[str, Element]:
     return {element.text: element for element in (*ports, *cells)}
 
 
+# A plan is read when it arrives, while it waits and when it is played; areas have many cells.
+@lru_cache(maxsize=256)
 def read_elements(board: Geometry, text: str, limit: int = TEXT_LIMIT) -> tuple[Element, ...]:
     """Read the elements of a move, left to right.
 
@@ -198,8 +200,6 @@ def _is_spaced(upper: str) -> bool:
     return bool(_SPACED_CELL.fullmatch(upper) or _SPACED_SIGN.fullmatch(upper))
 
 
-# A plan is read when it arrives, while it waits and when it is played; areas have many cells.
-@lru_cache(maxsize=2_048)
 def _element(board: Geometry, part: str) -> Element:
     """Read a part with the form of an element.
 

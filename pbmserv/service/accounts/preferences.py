@@ -38,29 +38,34 @@ class _Choice:
     """A preference that has one of a few values.
 
     Attributes:
+        column: of the player's row.
+        refusal: the code of the refusal of another value.
         values: what the column stores, by the words of the player.
-        example: the value in the example of a refusal.
+        example: the value in the example of the refusal.
     """
 
     column: str
+    refusal: str
     values: Mapping[str, str | bool]
     example: str = "VALUE"
 
     @classmethod
-    def of_words(cls, column: str, *words: str, example: str = "VALUE") -> _Choice:
+    def of_words(cls, column: str, refusal: str, *words: str, example: str = "VALUE") -> _Choice:
         """Return a preference whose column stores the word itself."""
-        return cls(column, {word: word for word in words}, example)
+        return cls(column, refusal, {word: word for word in words}, example)
 
 
 _CHOICES: Mapping[str, _Choice] = {
-    "format": _Choice.of_words("format", "text", "html", "spoken", "tiny"),
-    "accept": _Choice.of_words("accept", "ask", "auto", "none"),
-    "broadcast": _Choice("broadcasts", _SWITCH),
-    "announce": _Choice("announcements", _SWITCH),
-    "report": _Choice.of_words("report", "always", "ask", example="always"),
-    "labels": _Choice.of_words("labels", "ask", "both", example="both"),
-    "public": _Choice("public", _SWITCH, "no"),
-    "messages": _Choice.of_words("messages", "all", "played", "none", example="played"),
+    "format": _Choice.of_words("format", "pref-format", "text", "html", "spoken", "tiny"),
+    "accept": _Choice.of_words("accept", "pref-accept", "ask", "auto", "none"),
+    "broadcast": _Choice("broadcasts", "pref-broadcast", _SWITCH),
+    "announce": _Choice("announcements", "pref-announce", _SWITCH),
+    "report": _Choice.of_words("report", "pref-report", "always", "ask", example="always"),
+    "labels": _Choice.of_words("labels", "pref-labels", "ask", "both", example="both"),
+    "public": _Choice("public", "pref-public", _SWITCH, "no"),
+    "messages": _Choice.of_words(
+        "messages", "pref-messages", "all", "played", "none", example="played"
+    ),
 }
 _OTHER_NAMES = {"timezone": "tz", "broadcasts": "broadcast", "announcements": "announce"}
 
@@ -88,7 +93,7 @@ class _Wishes:
     def choice(self, name: str, choice: _Choice, value: str) -> None:
         """Choose one of the few values of a preference."""
         if value not in choice.values:
-            raise self.refused(f"pref-{name}", name, value, choice.example)
+            raise self.refused(choice.refusal, name, value, choice.example)
         self.columns[choice.column] = choice.values[value]
 
     def digest(self, value: str) -> None:
