@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from pbmserv.engine.ratings import is_provisional
@@ -176,48 +178,72 @@ def settle_next(
     if not games:
         return None
     notifications: list[Notification] = []
-    losses_on_time: dict[int, int] = {}
-    late_games: list[tuple[Pairing, Outcome, list[Seat]]] = []
-    for game in games:
-        board = boards.load(context.connection, game.board_id or 0)
-        assert board is not None
-        if board.status == BoardStatus.DECLINED or board.outcome is None:
-            event_games.settle(context.connection, event.id, game, NOT_COUNTED, "removed")
-            continue
-        outcome = Outcome(
-            tuple(board.outcome["places"]), board.outcome["reason"], board.outcome["seat"]
-        )
-        late = _late_seats(context, board, outcome)
-        if late:
-            late_games.append((game, outcome, late))
-        else:
-            _settle(context, event, game, outcome, late)
+    late_games = _settle_punctual(context, event, games)
     # Players who were late at one board are judged alike: the removal of one takes games away from
     # the other.
     early = {
-        player: outcome.reason
-        for game, outcome, late in late_games
-        for player in [_players_of(game)[seat] for seat in late]
+        player: game.outcome.reason
+        for game in late_games
+        for player in game.late
         if _is_early(context, event, player)
     }
     for player, reason in early.items():
         notifications += _remove(context, event, player, reason)
-    for game, outcome, late in late_games:
-        for seat in late if outcome.reason == FORFEIT else ():
-            player = _players_of(game)[seat]
-            losses_on_time[player] = losses_on_time.get(player, 0) + 1
-        if not _is_settled(context, game):  # it is, if a player of this game is out
-            _settle(context, event, game, outcome, late)
+    for game in late_games:
+        if not _is_settled(context, game.pairing):  # it is, if a player of this game is out
+            _settle(context, event, game)
+    losses_on_time = Counter(
+        player for game in late_games if game.outcome.reason == FORFEIT for player in game.late
+    )
     for player, losses in losses_on_time.items():
         notifications += _penalise(context, event, player, losses)
     return notifications
 
 
-def _settle(
-    context: CommandContext, event: Event, game: Pairing, outcome: Outcome, late: Sequence[Seat]
-) -> None:
-    points = _points(outcome, late)
-    event_games.settle(context.connection, event.id, game, points, outcome.reason[:12])
+@dataclass(frozen=True, slots=True)
+class _EndedGame:
+    """A game that has ended.
+
+    Attributes:
+        late_seats: seats that lost on time, or whose player has no account any more.
+    """
+
+    pairing: Pairing
+    outcome: Outcome
+    late_seats: tuple[Seat, ...]
+
+    @property
+    def late(self) -> list[int]:
+        """The ids of the players who were late."""
+        return [_players_of(self.pairing)[seat] for seat in self.late_seats]
+
+
+def _settle_punctual(
+    context: CommandContext, event: Event, games: Sequence[Pairing]
+) -> list[_EndedGame]:
+    """Store the results of games in which nobody was late; return the others."""
+    late_games = []
+    for pairing in games:
+        board = boards.load(context.connection, pairing.board_id or 0)
+        assert board is not None
+        if board.status == BoardStatus.DECLINED or board.outcome is None:
+            event_games.settle(context.connection, event.id, pairing, NOT_COUNTED, "removed")
+            continue
+        outcome = Outcome(
+            tuple(board.outcome["places"]), board.outcome["reason"], board.outcome["seat"]
+        )
+        game = _EndedGame(pairing, outcome, tuple(_late_seats(context, board, outcome)))
+        if game.late_seats:
+            late_games.append(game)
+        else:
+            _settle(context, event, game)
+    return late_games
+
+
+def _settle(context: CommandContext, event: Event, game: _EndedGame) -> None:
+    points = _points(game.outcome, game.late_seats)
+    reason = game.outcome.reason[:12]
+    event_games.settle(context.connection, event.id, game.pairing, points, reason)
 
 
 def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notification]:
