@@ -15,7 +15,7 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.actor import Actor
 from pbmserv.service.core.submission import Request, Submission
 from pbmserv.service.mails.incoming import IncomingMail
-from pbmserv.store.accounts import blocks, players, preferences
+from pbmserv.store.accounts import blocks, players
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Guest:
         """Set columns of the player's preferences."""
         player = self.reply_address(Purpose.PLAYER).player
         self.server.server.writer.submit(
-            lambda connection: preferences.save(connection, player, values)
+            lambda connection: players.change(connection, player, values)
         ).result()
 
     def blocks(self, other: Guest) -> None:

@@ -138,7 +138,7 @@ def _fewer_addresses(
     values: dict[str, str | int] = {"address": wanted[0]}
     if dropped:
         values["reply_epoch"] = player.reply_epoch + 1
-    preferences.save(context.connection, player.id, values)
+    players.change(context.connection, player.id, values)
     changed = players.by_id(context.connection, player.id)
     assert changed is not None
     context.current.player = changed

@@ -10,7 +10,7 @@ from pbmserv.service.accounts.new_addresses import boards_again
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.refusals import too_many_passwords
-from pbmserv.store.accounts import address_changes, players, preferences
+from pbmserv.store.accounts import address_changes, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -40,12 +40,12 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
     )
     refuse_sample(command.new, f"{named} NEWPASSWORD")
     hashed = hash_of(context, command.new)
-    players.set_password(context.connection, player.id, hashed)
+    players.change(context.connection, player.id, {"password_hash": hashed})
     context.services.memo.note(player.userid, hashed, command.new.text, right=True)
     address_changes.stop(context.connection, player.id)
     is_reset = command.credentials is None
     if is_reset:
-        preferences.save(context.connection, player.id, {"reply_epoch": player.reply_epoch + 1})
+        players.change(context.connection, player.id, {"reply_epoch": player.reply_epoch + 1})
     words = {"userid": player.userid, "left": not player.active, "reset": is_reset}
     part = Part("password-changed", words)
     answered, _ = context.reader_of_answer()

@@ -176,7 +176,7 @@ class _Wishes:
         if minute is None and self.player.digest_minute is not None:
             preferences.release_tray(connection, self.player.id, now)
         if columns:
-            preferences.save(connection, self.player.id, columns)
+            players.change(connection, self.player.id, columns)
         if {"remind", "tz", "digest_minute"} & columns.keys():
             clocks.look_again(connection, self.player.id, now)
         for other_id, wanted in self.blocks.items():

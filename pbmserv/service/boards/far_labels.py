@@ -17,7 +17,7 @@ from pbmserv.errors import Refused
 from pbmserv.service.boards.mover import Mover
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Part
-from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts import players
 from pbmserv.store.boards import moves
 
 BOTH = "both"
@@ -101,4 +101,4 @@ def submit_move(
 def note_far_labels(context: CommandContext, mover: Mover, text: str) -> None:
     """Note that a player uses far labels, if the confirmed move has one."""
     if far_cells(mover, text):
-        preferences.save(context.connection, mover.sitter.player_id, {"labels": BOTH})
+        players.change(context.connection, mover.sitter.player_id, {"labels": BOTH})

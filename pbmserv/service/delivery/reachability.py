@@ -49,7 +49,7 @@ def leave_address(
     other = next((address for address in own if address not in dead), None)
     if other is None:
         return _unreachable(context, player)
-    preferences.save(context.connection, player.id, {"address": other})
+    players.change(context.connection, player.id, {"address": other})
     bounces.redirect(context.connection, player.id, given_up.address, other)
     digests, _ = send_kept(context, player.id, other)
     words = {
@@ -65,7 +65,7 @@ def leave_address(
 
 def _unreachable(context: CommandContext, player: Player) -> list[Notification]:
     ends = absences.away_unasked(context, player, AWAY)
-    preferences.save(context.connection, player.id, {"unreachable_since": context.now})
+    players.change(context.connection, player.id, {"unreachable_since": context.now})
     if not notices.note(context.connection, player.id, "gone", context.now, NEWS_EVERY):
         return []
     until = None if ends is None else ends.isoformat()
@@ -124,7 +124,7 @@ def _welcome(
     since = player.unreachable_since
     assert since is not None
     columns = {"address": address, "unreachable_since": None}
-    preferences.save(context.connection, player.id, columns)
+    players.change(context.connection, player.id, columns)
     was_away = absences.no_longer_away(context, player, since)
     digests, again = send_kept(context, player.id, address)
     words = {

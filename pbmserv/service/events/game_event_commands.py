@@ -15,7 +15,7 @@ from pbmserv.service.events.entering import answer_to_entry, entered_already, re
 from pbmserv.service.events.kinds.kind import Kind
 from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.time.localtime import next_local
-from pbmserv.store.accounts import preferences
+from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.events import event_entries, event_lists, events, regulars
 from pbmserv.store.events.events import BEFORE_START, UNDER_WAY
@@ -110,5 +110,5 @@ def _turn_digest_on(context: CommandContext, player: Player, kind: Kind) -> bool
         return False
     due = next_local(context.now, zone(player.tz), DIGEST_MINUTE)
     columns = {"digest_minute": DIGEST_MINUTE, "digest_due": due}
-    preferences.save(context.connection, player.id, columns)
+    players.change(context.connection, player.id, columns)
     return True

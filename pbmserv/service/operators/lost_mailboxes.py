@@ -11,6 +11,7 @@ from pbmserv.commands.grammar.word_forms import is_userid
 from pbmserv.errors import MailError, OperatorError
 from pbmserv.inbound.from_field import one_mailbox
 from pbmserv.plurals import counted
+from pbmserv.service.accounts.own_data import home_of
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.free_userids import is_free
@@ -36,7 +37,7 @@ def erase(context: CommandContext, by: Signature, userid: str) -> Deed:
         OperatorError: there is no such player, or nothing is left to delete.
     """
     player = _kept_player(context, userid)
-    home = _home(context, player)
+    home = home_of(context, player)
     letters: list[Notification] = []
     ended = boards.running_of(context.connection, player.id)
     for number in ended:
@@ -115,10 +116,6 @@ def _kept_player(context: CommandContext, userid: str) -> Player:
     if player.state == PlayerState.DELETED:
         raise OperatorError(f"{player.userid} is deleted; nothing is kept but finished games")
     return player
-
-
-def _home(context: CommandContext, player: Player) -> str:
-    return player.address or players.addresses_of(context.connection, player.id)[0]
 
 
 def _without_name(part: Part, userid: str, neutral: str) -> Part:

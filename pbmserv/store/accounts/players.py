@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -208,11 +208,9 @@ def has_address(connection: Connection, player_id: int, address: str) -> bool:
     return connection.execute(statement).first() is not None
 
 
-def set_password(connection: Connection, player_id: int, password_hash: str) -> None:
-    """Replace the password hash."""
-    connection.execute(
-        update(players).where(players.c.id == player_id).values(password_hash=password_hash)
-    )
+def change(connection: Connection, player_id: int, values: Mapping[str, Any]) -> None:
+    """Set columns of a player's row."""
+    connection.execute(update(players).where(players.c.id == player_id).values(**values))
 
 
 def keep_addresses(connection: Connection, player_id: int, kept: Sequence[str]) -> list[str]:

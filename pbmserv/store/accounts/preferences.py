@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 
@@ -13,11 +12,6 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.mail import LetterState, outbox
-
-
-def save(connection: Connection, player_id: int, values: Mapping[str, Any]) -> None:
-    """Set columns of a player's row."""
-    connection.execute(update(players).where(players.c.id == player_id).values(**values))
 
 
 def lock(connection: Connection, player_id: int) -> None:

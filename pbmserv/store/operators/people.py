@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from pbmserv.store.accounts import blocks
+from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.boards import player_boards
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.events import event_entries
@@ -68,22 +68,24 @@ def user_lines(connection: Connection, state: str | None, like: str, limit: int)
 
 def bar(connection: Connection, player_id: int) -> None:
     """Bar a player who has just signed off from coming back."""
-    _set_player(connection, player_id, state=PlayerState.BARRED)
+    player_rows.change(connection, player_id, {"state": PlayerState.BARRED})
 
 
 def revoke_addresses(connection: Connection, player_id: int, epoch: int) -> None:
     """Revoke every reply address that the player ever got; *epoch* is the player's current one."""
-    _set_player(connection, player_id, reply_epoch=epoch + 1)
+    player_rows.change(connection, player_id, {"reply_epoch": epoch + 1})
 
 
 def retire(connection: Connection, player_id: int) -> None:
     """Close an account that was merged into another; its userid stays taken."""
-    _set_player(connection, player_id, state=PlayerState.DELETED, password_hash="", accept="none")
+    player_rows.change(
+        connection, player_id, {"state": PlayerState.DELETED, "password_hash": "", "accept": "none"}
+    )
 
 
 def rename(connection: Connection, player_id: int, userid: str) -> None:
     """Give a player another userid."""
-    _set_player(connection, player_id, userid=userid)
+    player_rows.change(connection, player_id, {"userid": userid})
 
 
 def reserve(connection: Connection, userid: str, now: datetime) -> None:
@@ -98,10 +100,6 @@ def reserve(connection: Connection, userid: str, now: datetime) -> None:
             accept="none",
         )
     )
-
-
-def _set_player(connection: Connection, player_id: int, **values: Any) -> None:
-    connection.execute(update(players).where(players.c.id == player_id).values(**values))
 
 
 def shared_boards(connection: Connection, first: int, other: int) -> list[int]:
