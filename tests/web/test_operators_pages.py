@@ -299,7 +299,7 @@ def test_a_change_is_signed_and_audited_as_a_command_is(operator: Operator) -> N
 
     operator.do("/players/carla", "user suspend")
     assert operator.status == 422
-    assert "carla is barred, so there is nothing to suspend" in operator.html
+    assert "carla is suspended already" in operator.html
     assert operator.do("/players/carla", "user restore", why="").status == 422
     assert "give a reason" in operator.html
     assert "may play again" in operator.do("/players/carla", "user restore").html

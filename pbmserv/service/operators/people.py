@@ -33,6 +33,8 @@ def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: b
         OperatorError: there is no such player, or the player is not active.
     """
     player = human_named(context, userid)
+    if player.state == PlayerState.BARRED:
+        raise OperatorError(f"{userid} is suspended already")
     if not player.active:
         raise OperatorError(f"{userid} is {player.state}, so there is nothing to suspend")
     letters: list[Notification] = []
