@@ -114,10 +114,15 @@ def test_nothing_but_a_file_is_replaced(own: str, tmp_path: Path) -> None:
     assert names(tmp_path) == sorted([*laid, "pbmserv.sqlite3"])
 
 
+def make_mail_store(own: str) -> None:
+    with closing(Database(mail_url(own))) as store:
+        schema.prepare(store, ("mail",))
+
+
 @pytest.mark.parametrize("name", ["pbmserv.sqlite3", "pbmserv.sqlite3-wal", "pbmserv-mail.sqlite3"])
 def test_a_copy_never_replaces_its_own_database(own: str, tmp_path: Path, name: str) -> None:
     (tmp_path / "link").symlink_to(tmp_path, target_is_directory=True)
-    schema.prepare(Database(mail_url(own)), ("mail",))
+    make_mail_store(own)
     before = [path.stat().st_ino for path in tmp_path.glob("*.sqlite3")]
     for folder in (tmp_path, tmp_path / "link"):
         with pytest.raises(OperatorError, match=f"{name} is a file of the database"):
@@ -126,7 +131,7 @@ def test_a_copy_never_replaces_its_own_database(own: str, tmp_path: Path, name: 
 
 
 def test_a_mail_store_is_not_restored_as_a_copy(own: str, tmp_path: Path) -> None:
-    schema.prepare(Database(mail_url(own)), ("mail",))
+    make_mail_store(own)
     with pytest.raises(OperatorError, match="is a mail store, which holds only mails"):
         restore(own, tmp_path / "pbmserv-mail.sqlite3", files.replacing)
 
