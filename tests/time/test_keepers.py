@@ -19,7 +19,7 @@ from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.schedule import deadlines, scheduler
 from pbmserv.store import clocks
-from pbmserv.store.accounts import preferences
+from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.tables.boards import boards as boards_table
 from pbmserv.store.tables.boards import plies
@@ -86,7 +86,7 @@ def test_two_keepers_over_one_postgresql_double_nothing(postgres_url: str, tmp_p
             running.server.scheduler.run_once()  # starts the clocks: a digest has no other boards
             running.server.writer.submit(
                 lambda c: [
-                    preferences.save(
+                    players.change(
                         c,
                         table.players[0].id,
                         {"digest_minute": 450, "digest_due": running.server.clock.now()},

@@ -33,7 +33,7 @@ from pbmserv.service.time import timekeeping
 from pbmserv.service.time.localtime import next_local
 from pbmserv.store import clocks
 from pbmserv.store.accounts import absences as absence_rows
-from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, NewBoard, Sitter
 from pbmserv.store.core.database import Database
@@ -249,7 +249,7 @@ class ServiceHouse:
         if human.digest is not None:
             due = next_local(self.clock.now(), human.zone, human.digest)
             values |= {"digest_minute": human.digest, "digest_due": due}
-        preferences.save(connection, player.id, values)
+        players.change(connection, player.id, values)
         self.ids[human.number] = player.id
         self._numbers[address] = human.number
 
