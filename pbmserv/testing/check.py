@@ -87,7 +87,7 @@ def check_game(
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a check has come.
+    """The progress of a check.
 
     Attributes:
         games: games begun, with the present one.

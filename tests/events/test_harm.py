@@ -125,13 +125,18 @@ def test_nobody_wins_a_cup_in_which_nobody_has_moved(field: Callable[[int], Fiel
     )
 
 
+def open_cup(players: Field, name: str) -> None:
+    """Let ann hold a cup of three, and bob enter it."""
+    finish_a_game(players, "ann", "bob")
+    players.says("ann", f'event create {GAME} cup "{name}" -entries=3')
+    players.says("bob", "event join 1")
+
+
 def test_an_event_loses_its_name_with_the_account_of_its_holder(
     field: Callable[[int], Field],
 ) -> None:
     players = field(4)
-    finish_a_game(players, "ann", "bob")
-    players.says("ann", f'event create {GAME} cup "Ann Smith\'s cup" -entries=3')
-    players.says("bob", "event join 1")
+    open_cup(players, "Ann Smith's cup")
     (question,) = players.says("ann", "delete")
     players.server.reply(question, "yes")
     (shown,) = players.server.send(address_of("bob"), "events 1")
@@ -143,9 +148,7 @@ def test_a_player_who_has_left_a_running_event_has_not_entered_it(
     field: Callable[[int], Field],
 ) -> None:
     players = field(4)
-    finish_a_game(players, "ann", "bob")
-    players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
-    players.says("bob", "event join 1")
+    open_cup(players, "Office cup")
     players.says("cleo", "event join 1")
     players.until(1, EventStatus.RUNNING, most=2)
     players.says("bob", "event leave 1")

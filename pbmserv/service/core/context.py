@@ -235,12 +235,10 @@ class CommandContext:
             sender = self.current.player = self._by_address()
             return sender
         player = players.by_id(self.connection, reply_address.player)
-        if player is None or player.reply_epoch != reply_address.epoch:
-            if player is not None and not player.active:
-                raise signed_off(player)
-            raise Refused("revoked-address", example=f"forgot {player.userid if player else ''}")
-        if not player.active:
+        if player is not None and not player.active:
             raise signed_off(player)
+        if player is None or player.reply_epoch != reply_address.epoch:
+            raise Refused("revoked-address", example=f"forgot {player.userid if player else ''}")
         self.proofs.add(player.id, player.unreachable_since)
         self.current.player = player
         return player
