@@ -40,7 +40,7 @@ from speedups import (
     wait_for_no_disk,
 )
 
-from pbmserv.games.blackbox.bots import hiding, trees
+from pbmserv.games.blackbox.bots import trees
 from pbmserv.log.writing import BackgroundHandler
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
@@ -265,11 +265,10 @@ def _no_process_left_behind() -> Iterator[None]:
 @pytest.fixture
 def reread_trees() -> Iterator[None]:
     """Read the files of the bots again, in the test and after it."""
-    readers = (trees.tree, trees.usable_tree, hiding.stored_likelihoods, hiding.stored_sums)
-    for reader in readers:
+    for reader in (trees.tree, trees.usable_tree):
         reader.cache_clear()
     yield
-    for reader in readers:
+    for reader in (trees.tree, trees.usable_tree):
         reader.cache_clear()
 
 

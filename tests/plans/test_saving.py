@@ -96,7 +96,7 @@ def test_practice_goes_to_simon_tathams_program_and_back(house: Indoors) -> None
     assert f"box: {identity(house, 1)}" in ours
     game = read_saved_game(his)
     assert game.game.text == identity(house, 1)
-    assert [step.text for step in game.chain] == ["1", "+B2", "?", "+A1", "!3"]
+    assert list(game.texts) == ["1", "+B2", "?", "+A1", "!3"]
     assert game.done == 3
 
     for text, steps in ((ours, 1), (his, 2)):

@@ -78,6 +78,10 @@ def test_a_refusal_says_what_it_counted(typed: str, values: dict[str, Any]) -> N
         (" G , +b2;/d3,\t!c4,!3,!B2-d4, +c3 ", "G,+B2,/D3,!C4,!3,!B2-D4,+C3", False),
         ("+a1,/b2,+m13,+7g,/k3", "+A1,/B2,+F6,+G7,/D3", True),
         ("+a1,+d5,?,G", "+A1,+D5,?,G", False),
+        # A line below a move counts only if it is read directly, as these are.
+        ("I'll fire at port g please!", "G", False),
+        ("mark b3", "+B3", True),
+        ("unlock on B3 please", "unlock B3", True),
     ],
 )
 def test_a_move_is_read_into_canonical_text(typed: str, canonical: str, free: bool) -> None:

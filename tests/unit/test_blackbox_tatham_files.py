@@ -42,7 +42,7 @@ def practice(identity: str = "w8h8m3M6#tea") -> Practice:
 
 
 def moves(game: Practice) -> list[str]:
-    return [step.text for step in game.chain]
+    return list(game.texts)
 
 
 def shown(game: Practice) -> tuple[object, ...]:
@@ -64,7 +64,7 @@ def test_balls_beams_and_locks() -> None:
     assert moves(game)[:5] == ["A", "+B2", "+C3", "!D4", "!E"]
     assert moves(game)[5] == "!A6,!B6,!C6,!D6,!F6,!G6,!H6"  # E6 is locked with its column
     assert moves(game)[6:] == ["D", "+B5", "?"]
-    assert game.done == len(game.chain) - 1  # the check was undone
+    assert game.done == len(game.texts) - 1  # the check was undone
     (note,) = [note for note in game.redo().notes if note.kind.startswith("clue")]
     assert note.kind == "clue-mark"
 
@@ -203,9 +203,9 @@ def test_any_game_goes_there_and_back(data: st.DataObject) -> None:
     again = read_saved_game(text)
     assert shown(again) == shown(game)
     assert write_saved_game(again) == text
-    while game.done < len(game.chain):
+    while game.done < len(game.texts):
         game = game.redo()
-    while again.done < len(again.chain):
+    while again.done < len(again.texts):
         again = again.redo()
     assert shown(again) == shown(game)
 

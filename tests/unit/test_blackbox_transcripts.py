@@ -72,6 +72,15 @@ def test_any_game_goes_there_and_back(data: st.DataObject) -> None:
 game_guess = "+D1,+G1,+B3,+F5,+D7,?"
 
 
+@pytest.mark.parametrize("scoring", [Scoring.CLASSIC, Scoring.TIMED])
+def test_a_scored_game_takes_back_markers_but_nothing_that_counts(scoring: Scoring) -> None:
+    game = practice(scoring).play("+b2")
+    assert game.restart().undo().undo().redo().state == game.state
+    for counted in (game.play("a"), game.hint(), game.play("a").restart(), game.solve()):
+        with pytest.raises(Illegal, match=r"blackbox\.scored"):
+            counted.undo()
+
+
 def refused(text: str) -> PlayerError:
     with pytest.raises((NotUnderstood, OptionError)) as caught:
         resumed(read_transcript(text))

@@ -92,13 +92,10 @@ def _played_in_file(text: str) -> Played:
 def _played_in_practice(practice: Practice) -> Played:
     """Return a game of one player from its last restart on."""
     from pbmserv.engine.record import RESTART
-    from pbmserv.engine.types import Seat, Step
+    from pbmserv.games.blackbox.practice import PLAYER
 
     if not practice.over:
         practice = practice.solve()
-    steps = [Step(practice.start, {None: ""})]
-    for step in practice.chain[: practice.done]:
-        if step.text == RESTART:
-            steps.clear()
-        steps.append(Step(step.state, {None: ""}, step.notes))
-    return ["you"], Seat(0), steps
+    steps = practice.steps[: practice.done + 1]
+    begins = [n for n, step in enumerate(steps) if step.public[PLAYER] in ("", RESTART)]
+    return ["you"], PLAYER, steps[begins[-1] :]

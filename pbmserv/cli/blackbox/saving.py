@@ -74,8 +74,8 @@ def load(
         shown = practice.solve() if solution and not practice.over else practice
         say(grid(list(shown.view.boxes)))
         say("")
-        for number, step in enumerate(practice.chain, 1):
-            say(f"{number}. {step.text}{'' if number <= practice.done else ' (undone)'}")
+        for number, text in enumerate(practice.texts, 1):
+            say(f"{number}. {text}{'' if number <= practice.done else ' (undone)'}")
         say(f"{practice.scoring}, {counted(seconds, 'second')}")
 
 

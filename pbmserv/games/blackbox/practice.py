@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -11,7 +10,7 @@ from itertools import chain
 from pbmserv.engine.protocol import Spend
 from pbmserv.engine.record import HINT, RESTART
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Note, Seat
+from pbmserv.engine.types import Note, Seat, Step
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped, described
 from pbmserv.games.blackbox.lessons import explained
@@ -29,6 +28,10 @@ SOLVE = "solve"
 
 PLAYER = Seat(0)
 
+_NO_DRAWS = Rng(b"", 0)
+"""The random numbers of moves, which use none: on a box that the server hid, the board decides
+which clue a wrong guess gets."""
+
 
 class Scoring(StrEnum):
     """Kinds of scoring."""
@@ -45,39 +48,40 @@ USUAL_GUESSES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PracticeStep:
-    """One step of the chain: the text of the move, the board after it, and its notes."""
-
-    text: str
-    state: State = field(repr=False)
-    notes: tuple[Note, ...] = ()
-
-
 @dataclass(frozen=True)
 class Practice:
     """A position of a game. Each change returns a new one.
 
     Attributes:
         game: the box.
-        options: the rules.
-        scoring: the kind of scoring.
-        start: the board before the first move.
-        chain: all steps, including those that were taken back.
-        done: the number of steps that count.
+        steps: the board before the first move, then all steps with their texts for `PLAYER`. The
+            last ones may have been taken back.
+        done: the number of steps that count, without the first one.
     """
 
     game: GameId
-    options: Options
-    scoring: Scoring
-    start: State = field(repr=False)
-    chain: tuple[PracticeStep, ...] = ()
+    steps: tuple[Step[State], ...] = field(repr=False)
     done: int = 0
 
     @property
     def state(self) -> State:
         """The board after the steps that count."""
-        return self.chain[self.done - 1].state if self.done else self.start
+        return self.steps[self.done].state
+
+    @property
+    def options(self) -> Options:
+        """The rules."""
+        return self.state.options
+
+    @property
+    def scoring(self) -> Scoring:
+        """The kind of scoring."""
+        return Scoring.PRACTICE if self.options.practice else Scoring(self.options.scoring)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of all steps except the first one, which has none."""
+        return tuple(step.public[PLAYER] for step in self.steps[1:])
 
     @cached_property
     def view(self) -> View:
@@ -92,15 +96,18 @@ class Practice:
     @property
     def asks_for_hint(self) -> bool:
         """Whether the newest step asked for a hint."""
-        return bool(self.done) and self.chain[self.done - 1].text == HINT
+        return self.steps[self.done].public[PLAYER] == HINT
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """The notes on the newest step, with lessons in full; see `lessons.explained`."""
-        if not self.done:
-            return ()
-        step = self.chain[self.done - 1]
-        return tuple(chain.from_iterable(explained(step.state, note) for note in step.notes))
+        notes = self.steps[self.done].notes
+        return tuple(chain.from_iterable(explained(self.state, note) for note in notes))
+
+    @property
+    def tries(self) -> int:
+        """The number of times that this box was begun."""
+        return 1 + self.texts[: self.done].count(RESTART)
 
     def work(self, text: str) -> int:
         """Return the work of one more step in the units of `engine.position.work_of`.
@@ -120,13 +127,12 @@ class Practice:
             seconds: the seconds for which the game was played.
 
         Raises:
-            NotUnderstood | Illegal: see `refusals.elements_of`, or the chain is too long.
+            NotUnderstood | Illegal: see `refusals.elements_of`, or there are too many steps.
         """
         elements = elements_of(self.view, text)
-        rng = Rng(self.game.text.encode(), self.done)  # the same moves give the same clues
         stamp = seconds if self.scoring is Scoring.TIMED else None
-        step = play(self.state, PLAYER, move_of(elements).text, elements, rng, stamp)
-        return self._with(PracticeStep(step.public[PLAYER], step.state, step.notes))
+        canonical = move_of(elements).text
+        return self._with(play(self.state, PLAYER, canonical, elements, _NO_DRAWS, stamp))
 
     def solve(self) -> Practice:
         """Give up and open the box. In practice, this can be taken back.
@@ -136,8 +142,7 @@ class Practice:
         """
         if self.over:
             raise Illegal("blackbox.finished")
-        step = drop_out(self.state, PLAYER)
-        return self._with(PracticeStep(SOLVE, step.state, step.notes))
+        return self._with(replace(drop_out(self.state, PLAYER), public={PLAYER: SOLVE}))
 
     def hint(self) -> Practice:
         """Note that the player asks for a hint, which `bots.hints` works out.
@@ -147,22 +152,16 @@ class Practice:
         Raises:
             Illegal: the game is over.
         """
-        if self.asks_for_hint:
-            return self
-        step = hinted(self.state, PLAYER)
-        return self._with(PracticeStep(HINT, step.state, step.notes))
+        return self if self.asks_for_hint else self._with(hinted(self.state, PLAYER))
 
     def restart(self) -> Practice:
         """Begin the same box again.
 
         In practice, undo takes this back. In a scored game the earlier try is over.
         """
-        return self._with(PracticeStep(RESTART, self.start))
-
-    @property
-    def tries(self) -> int:
-        """The number of times that this box was begun."""
-        return 1 + sum(step.text == RESTART for step in self.chain[: self.done])
+        has_scored = bool(self.state.turns or self.state.boxes[PLAYER].result.hints)
+        reveals = has_scored and self.scoring is not Scoring.PRACTICE
+        return self._with(Step(self.steps[0].state, {PLAYER: RESTART}, reveals=reveals))
 
     def undo(self) -> Practice:
         """Take back the newest step.
@@ -172,9 +171,9 @@ class Practice:
         """
         if not self.done:
             raise Illegal("blackbox.nothing-to-undo")
-        before = self.chain[self.done - 2].state if self.done > 1 else self.start
-        if self.scoring is not Scoring.PRACTICE and self._counts(before):
-            raise Illegal("blackbox.scored", part=self.chain[self.done - 1].text)
+        newest = self.steps[self.done]
+        if newest.reveals:
+            raise Illegal("blackbox.scored", part=newest.public[PLAYER])
         return replace(self, done=self.done - 1)
 
     def redo(self) -> Practice:
@@ -183,14 +182,14 @@ class Practice:
         Raises:
             Illegal: no step was taken back.
         """
-        if self.done == len(self.chain):
+        if self.done == len(self.steps) - 1:
             raise Illegal("blackbox.nothing-to-redo")
         return replace(self, done=self.done + 1)
 
     def transcript(self, seconds: int) -> Transcript:
         """Return the whole game as a transcript."""
-        moves = tuple(step.text for step in self.chain)
-        return Transcript(self.game, tuple(self._option_words()), seconds, moves, self.done)
+        words = option_words(self.options)
+        return Transcript(self.game, words, seconds, self.texts, self.done)
 
     def score(self, seconds: int) -> Score:
         """Return the score so far, after *seconds* of playing."""
@@ -199,27 +198,19 @@ class Practice:
             box = replace(box, result=replace(box.result, seconds=seconds))
         return score(self.options, box)
 
-    def _counts(self, before: State) -> bool:
-        """Return whether the newest step used a turn or a hint, or ended the game."""
-        return (self.state.turns, self.state.outcome, self.state.boxes[PLAYER].result.hints) != (
-            before.turns,
-            before.outcome,
-            before.boxes[PLAYER].result.hints,
-        )
-
-    def _with(self, step: PracticeStep) -> Practice:
+    def _with(self, step: Step[State]) -> Practice:
         if self.done >= MOST_MOVES:
             raise Illegal("blackbox.transcript-moves", most=MOST_MOVES, line=0)
-        return replace(self, chain=(*self.chain[: self.done], step), done=self.done + 1)
+        return replace(self, steps=(*self.steps[: self.done + 1], step), done=self.done + 1)
 
-    def _option_words(self) -> Iterator[str]:
-        is_practice = self.scoring is Scoring.PRACTICE
-        yield "-practice" if is_practice else f"-scoring={self.scoring}"
-        if self.options.guesses != ENDLESS:
-            yield f"-guesses={self.options.guesses}"
-        for flag in ("fair", "clue"):
-            if getattr(self.options, flag):
-                yield f"-{flag}"
+
+def option_words(options: Options) -> tuple[str, ...]:
+    """Return the option words of a transcript of a game with these rules."""
+    words = ["-practice" if options.practice else f"-scoring={options.scoring}"]
+    if options.guesses != ENDLESS:
+        words.append(f"-guesses={options.guesses}")
+    words += [f"-{flag}" for flag in ("fair", "clue") if getattr(options, flag)]
+    return tuple(words)
 
 
 def begin(game: GameId, scoring: Scoring, guesses: int, *, fair: bool, clue: bool) -> Practice:
@@ -233,7 +224,8 @@ def begin(game: GameId, scoring: Scoring, guesses: int, *, fair: bool, clue: boo
         scoring="timed" if scoring is Scoring.TIMED else "classic",
         practice=scoring is Scoring.PRACTICE,
     )
-    return Practice(game, options, scoring, new_state(options, 1, atoms_of(game), described(game)))
+    start = new_state(options, 1, atoms_of(game), described(game))
+    return Practice(game, (Step(start, {PLAYER: ""}),))
 
 
 def begin_alike(game: GameId, earlier: Practice) -> Practice:
@@ -273,7 +265,7 @@ def resumed(transcript: Transcript, spend: Spend = at_no_charge) -> Practice:
             raise NotUnderstood(
                 "blackbox.transcript-move", part=clipped(text), number=number
             ) from None
-    return replace(practice, done=min(transcript.done, len(practice.chain)))
+    return replace(practice, done=min(transcript.done, len(transcript.moves)))
 
 
 def _begun(transcript: Transcript) -> Practice:

@@ -22,7 +22,7 @@ from pbmserv.games.blackbox.game_ids import (
     stored_id,
 )
 from pbmserv.games.blackbox.options import ENDLESS, Options, read_options
-from pbmserv.games.blackbox.practice import SOLVE, resumed
+from pbmserv.games.blackbox.practice import SOLVE, option_words, resumed
 from pbmserv.games.blackbox.racing import unstamped
 from pbmserv.games.blackbox.tatham_files import MARK, read_saved_game, write_saved_game
 from pbmserv.games.blackbox.transcripts import (
@@ -43,14 +43,13 @@ def save(
     options: Options, saved: Saved, board: int | None, spend: Spend
 ) -> tuple[tuple[str, str], ...]:
     """Return a transcript and, if it may tell the box, a file of Simon Tatham's program."""
-    is_limited = options.practice and options.guesses != ENDLESS
-    words = ["-practice", *([f"-guesses={options.guesses}"] if is_limited else []), "-fair"]
-    words += ["-clue"] if options.clue else []
+    guesses = options.guesses if options.practice else ENDLESS
+    words = option_words(replace(options, practice=True, guesses=guesses, fair=True))
     moves = tuple(_GIVEN_UP.get(text) or unstamped(text)[0] for text in saved.moves)
     game = replace(stored_id(options.id), seed=options.seed or None)
     if board is not None:
         game = replace(game, seed=None)
-    transcript = Transcript(game, tuple(words), 0, moves, saved.done)
+    transcript = Transcript(game, words, 0, moves, saved.done)
     text = write_transcript(transcript)
     if board is not None:
         return ((".txt", text.replace(f"box: {game.text}", f"box: board {board}", 1)),)

@@ -60,9 +60,9 @@ from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.moves import Element, Kind, read_elements
 from pbmserv.games.blackbox.options import ENDLESS
 from pbmserv.games.blackbox.practice import (
+    PLAYER,
     SOLVE,
     Practice,
-    PracticeStep,
     Scoring,
     at_no_charge,
     begin,
@@ -257,18 +257,18 @@ def _play_moves(saved: _File, most: int, spend: Spend, *, one_by_one: bool) -> P
     arena = _Arena(practice)
     done = 0
     for state, (line, key, move) in enumerate(saved.states, 1):
-        before = len(practice.chain)
+        before = len(practice.steps)
         try:
             practice = _after_state(practice, arena, key, move)
             if one_by_one or state in (saved.present - 1, len(saved.states)):
                 practice = _with_aids(practice, arena)
         except (MoveError, _WrongMove):
             _refuse("saved-move", move, line)
-        spend(1 + sum(practice.work(step.text) for step in practice.chain[before:]))
-        if len(practice.chain) > most:
+        spend(1 + sum(practice.work(step.public[PLAYER]) for step in practice.steps[before:]))
+        if len(practice.steps) > most + 1:
             return None
         if state == saved.present - 1:
-            done = len(practice.chain)
+            done = len(practice.steps) - 1
     return replace(practice, done=done)
 
 
@@ -404,14 +404,15 @@ def write_saved_game(practice: Practice) -> str:
     states: list[tuple[str, str]] = []
     ends = [0]
     errors = 0
-    for step in practice.chain:
-        if step.text == RESTART:
+    for text, step in zip(practice.texts, practice.steps[1:], strict=True):
+        if text == RESTART:
             arena.clear()
             states.append((RESTART.upper(), description))
-        elif step.text == SOLVE:
+        elif text == SOLVE:
             states.append((SOLVE.upper(), "S"))
         else:
-            moves = [] if step.text == HINT else list(_program_moves(arena, step))
+            marks = step.state.boxes[PLAYER].marks
+            moves = [] if text == HINT else list(_program_moves(arena, text, marks))
             errors += "R" in moves and not arena.is_right
             states += [("MOVE", move) for move in moves]
         ends.append(len(states))
@@ -437,9 +438,9 @@ def _seed_lines(game: GameId) -> Iterator[tuple[str, str]]:
         yield ("SEED", game.seed) if plain else ("HEXSEED", seed_digits(game.seed))
 
 
-def _program_moves(arena: _Arena, step: PracticeStep) -> Iterator[str]:
-    """Yield the moves of his program for one of ours."""
-    elements = read_elements(arena.board, step.text, limit=len(step.text))
+def _program_moves(arena: _Arena, text: str, marks: Sequence[str]) -> Iterator[str]:
+    """Yield the moves of his program for one of ours, after which our ports have these marks."""
+    elements = read_elements(arena.board, text, limit=len(text))
     yield from _set_aids(arena, elements)
     for element in elements:
         if element.kind == Kind.PROBE:
@@ -450,7 +451,7 @@ def _program_moves(arena: _Arena, step: PracticeStep) -> Iterator[str]:
                 return
             arena.reveal()
     # After a wrong guess, his program may show another beam than ours. Fire ours as well.
-    yield from _fire(arena, [port for port, mark in enumerate(step.state.boxes[0].marks) if mark])
+    yield from _fire(arena, [port for port, mark in enumerate(marks) if mark])
 
 
 def _set_aids(arena: _Arena, elements: Sequence[Element]) -> Iterator[str]:

@@ -163,7 +163,7 @@ class Terminal(App[None]):
             return
         self._step, self._highlight = step, Highlight()
         shown = self._shown_practice
-        text = f": {shown.chain[step - 1].text}" if step else ""
+        text = f": {shown.texts[step - 1]}" if step else ""
         self._messages = [(f"Move {step} of {done}{text}", *self._sentences(shown.notes))]
         self._draw()
 
@@ -193,7 +193,7 @@ class Terminal(App[None]):
         practice, is_scored = self.practice, self.practice.scoring is not Scoring.PRACTICE
         if self._refuse_in_the_past():
             return
-        if practice.state == practice.start:
+        if practice.state == practice.steps[0].state:
             self._say("This box is at its beginning.")
             self._draw()
             return
@@ -428,7 +428,7 @@ class Terminal(App[None]):
             self._draw()
 
     def _nothing_lost(self) -> bool:
-        return self.practice is self._saved or self.practice.over or not self.practice.chain
+        return self.practice is self._saved or self.practice.over or not self.practice.texts
 
     def _confirmed(self, key: str, question: str) -> bool:
         """Return whether the key was pressed twice in a row. The first time, show the question."""
