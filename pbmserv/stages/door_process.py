@@ -17,12 +17,11 @@ from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.door import Door
 from pbmserv.stages.mail_ports import MailPorts
-from pbmserv.stages.messages import AskState, ProbeWrite, StageState, StoreForm, StorePress
-from pbmserv.stages.process import STOP_S, Setup, until_stopped
-from pbmserv.stages.questions import Answering, Answers
+from pbmserv.stages.messages import ProbeWrite, StageState, StoreForm, StorePress
+from pbmserv.stages.process import STOP_S, Process, Setup
+from pbmserv.stages.questions import Answers
 from pbmserv.stages.removal import Removal
 from pbmserv.stages.rings import Bell
-from pbmserv.stages.state import own_numbers
 from pbmserv.store import blocked_senders
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.delivery import arrivals, mail_stores
@@ -35,35 +34,35 @@ BEAT = timedelta(seconds=30)
 """Time between two signs of life of the door."""
 
 
-async def run_door(name: str, setup: Setup) -> None:
-    """Run the door until SIGTERM."""
+def door_process(setup: Setup) -> Process:
+    """Return the process of the door."""
     base, bound = setup.base, setup.bound
     stage = DoorStage(base, Bell(setup.folder / "play.ring").ring)
     ports = MailPorts(base, stage.door, bound, connection_shares(base.settings, bound))
 
     def state() -> StageState:
-        texts = stage.quota.taken, stage.quota.most
         return StageState(
             tuple(stage.vitals()),
             ports.slots(),
-            texts=texts,
-            counted=own_numbers(),
+            texts=(stage.quota.taken, stage.quota.most),
             certificate_ends=stage.certificate.ends,
-            since=base.started_at,
         )
 
-    answers = _answers(stage, asyncio.get_running_loop(), state)
-    answering = Answering(setup.folder / f"{name}.sock", answers)
-    stage.start()
-    await ports.open()
-    answering.start()
+    async def start() -> None:
+        stage.start()
+        await ports.open()
 
     async def stop() -> None:
-        answering.close()
         await ports.close()
         await asyncio.to_thread(stage.stop)
 
-    await until_stopped(setup, setup.reload(name, certificate=bound.certificate), stop)
+    return Process(
+        start=start,
+        stop=stop,
+        state=state,
+        answers=_answers(stage, asyncio.get_running_loop()),
+        certificate=bound.certificate,
+    )
 
 
 class DoorStage:
@@ -143,9 +142,7 @@ class DoorStage:
         return [*self.writer.vitals(), self._rounds.vital()]
 
 
-def _answers(
-    stage: DoorStage, loop: asyncio.AbstractEventLoop, state: Callable[[], StageState]
-) -> Answers:
+def _answers(stage: DoorStage, loop: asyncio.AbstractEventLoop) -> Answers:
     """Return the door's answers to other processes; *loop* is the event loop of the door."""
     door = stage.door
 
@@ -163,12 +160,4 @@ def _answers(
     def probe_write(_: ProbeWrite) -> None:
         stage.writer.submit(partial(arrivals.write_probe, now=stage.clock.now())).result()
 
-    def ask_state(_: AskState) -> StageState:
-        return state()
-
-    return {
-        StoreForm: store_form,
-        StorePress: store_press,
-        ProbeWrite: probe_write,
-        AskState: ask_state,
-    }
+    return {StoreForm: store_form, StorePress: store_press, ProbeWrite: probe_write}

@@ -36,7 +36,6 @@ from pbmserv.stages.base import Base, keep_times_of
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.messages import (
     ActForBot,
-    AskState,
     CarryOutOrder,
     ClaimLetters,
     KeepLetters,
@@ -52,11 +51,10 @@ from pbmserv.stages.messages import (
 )
 from pbmserv.stages.places import claimant
 from pbmserv.stages.play import Play
-from pbmserv.stages.process import STOP_S, Setup, until_stopped
-from pbmserv.stages.questions import Answering, Answers
-from pbmserv.stages.rings import Bell, Ring
+from pbmserv.stages.process import STOP_S, Process, Setup
+from pbmserv.stages.questions import Answers
+from pbmserv.stages.rings import Bell
 from pbmserv.stages.stage_names import bot_process_names
-from pbmserv.stages.state import own_numbers
 from pbmserv.stages.tasks import MOST_DEATHS, Tasks
 from pbmserv.stages.watched_writer import WatchedWriter
 from pbmserv.store.boards.game_pauses import Stop
@@ -67,11 +65,12 @@ from pbmserv.store.delivery.letter_claims import ClaimedLetter
 from pbmserv.store.operators import health
 
 ASKERS_END_S = 5.0
-"""Seconds for which an ending play waits for the processes that ask it."""
+"""Seconds for which an ending play waits for the processes that ask it: a post settles the letters
+that it has just sent, else they would go out again."""
 
 
-async def run_play(name: str, setup: Setup) -> None:
-    """Run play until SIGTERM."""
+def play_process(setup: Setup) -> Process:
+    """Return the process of play."""
     bells = [Bell(setup.folder / f"post{n}.ring") for n in range(1, setup.posts + 1)]
 
     def ring_post() -> None:
@@ -94,34 +93,22 @@ async def run_play(name: str, setup: Setup) -> None:
         current=setup.current,
         suspects=setup.suspects,
         stops=setup.stops,
-        by=claimant(setup.folder, name),
+        by=claimant(setup.folder, setup.name),
     )
 
     def state() -> StageState:
         number, seconds = setup.current.longest()
         doing = f"arrival {number} for {seconds:.1f} s" if number else ""
-        return StageState(
-            tuple(stage.vitals()),
-            counted=own_numbers(),
-            doing=doing,
-            since=setup.base.started_at,
-            damage=stage.integrity.damage,
-        )
+        return StageState(tuple(stage.vitals()), doing=doing, damage=stage.integrity.damage)
 
-    answering = Answering(setup.folder / f"{name}.sock", _answers(stage, state))
-    ring = Ring(setup.folder / "play.ring", stage.play.ring)
-    await asyncio.to_thread(stage.start)
-    ring.start()
-    answering.start()
-
-    async def stop() -> None:
-        ring.close()
-        # A post settles the letters that it has just sent; else they would go out again.
-        await asyncio.to_thread(answering.wait_for_askers, ASKERS_END_S)
-        answering.close()
-        await asyncio.to_thread(stage.stop)
-
-    await until_stopped(setup, setup.reload(name), stop)
+    return Process(
+        start=partial(asyncio.to_thread, stage.start),
+        stop=partial(asyncio.to_thread, stage.stop),
+        state=state,
+        answers=_answers(stage),
+        woken=stage.play.ring,
+        askers_end_s=ASKERS_END_S,
+    )
 
 
 class PlayStage:
@@ -328,7 +315,7 @@ def _arrivals(base: Base, writer: Writer, by: str) -> ArrivalQueue:
     return QueueOfOneStore(by, base.game, writer, base.clock, base.shares)
 
 
-def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
+def _answers(stage: PlayStage) -> Answers:
     """Return play's answers to other processes."""
 
     def carry_out_order(request: CarryOutOrder) -> str:
@@ -343,9 +330,6 @@ def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
     def probe_write(_: ProbeWrite) -> None:
         stage.writer.submit(partial(health.write_probe, now=stage.clock.now())).result()
 
-    def ask_state(_: AskState) -> StageState:
-        return state()
-
     def note_stops(request: NoteStops) -> None:
         stage.note_stops(request.stops)
 
@@ -357,7 +341,6 @@ def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
         RetryKeptMail: retry,
         LookAgain: look_again,
         ProbeWrite: probe_write,
-        AskState: ask_state,
     }
 
 

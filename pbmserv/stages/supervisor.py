@@ -142,6 +142,7 @@ class Supervisor:
             self.bound.keep_only(name)
             self._children[name].stack.write_when_asked()
             setup = Setup(
+                name,
                 self.base,
                 self.bound,
                 self.folder,
@@ -152,7 +153,7 @@ class Supervisor:
                 tuple(self._stops),
                 lambda: _write(telling_end, f"{name}\n"),
             )
-            run_stage(name, setup)
+            run_stage(setup)
 
         for signum, handler in (
             (signal.SIGTERM, self._stop),
