@@ -19,9 +19,9 @@ from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.orders import Order
 from pbmserv.stages.base import Base
 from pbmserv.stages.messages import CarryOutOrder, LookAgain, Request, RetryKeptMail
-from pbmserv.stages.places import first_place
 from pbmserv.stages.play_process import PlayStage
 from pbmserv.stages.questions import Asking
+from pbmserv.stages.run_folders import first_run_folder
 
 STARTING_S = 20.0
 """Seconds for which a command waits for a play that is starting, or starting again."""
@@ -78,7 +78,7 @@ class OperatorOrders:
             asking.ask(LookAgain())
 
     def _play_socket(self) -> Path:
-        return first_place(self._settings.data_dir) / "play.sock"
+        return first_run_folder(self._settings.data_dir) / "play.sock"
 
 
 def orders(loaded: Loaded) -> OperatorOrders:

@@ -49,11 +49,11 @@ from pbmserv.stages.messages import (
     SettleLetters,
     StageState,
 )
-from pbmserv.stages.places import claimant
 from pbmserv.stages.play import Play
 from pbmserv.stages.process import STOP_S, Process, Setup
 from pbmserv.stages.questions import Answers
 from pbmserv.stages.rings import Bell
+from pbmserv.stages.run_folders import claimant
 from pbmserv.stages.stage_names import bot_process_names
 from pbmserv.stages.tasks import MOST_DEATHS, Tasks
 from pbmserv.stages.watched_writer import WatchedWriter

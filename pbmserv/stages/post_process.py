@@ -31,9 +31,9 @@ from pbmserv.stages.messages import (
     SettleLetters,
     StageState,
 )
-from pbmserv.stages.places import claimant
 from pbmserv.stages.process import STOP_S, Process, Setup
 from pbmserv.stages.questions import Asking, tell_play_of_stops
+from pbmserv.stages.run_folders import claimant
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.writer import open_writer

@@ -27,7 +27,7 @@ class Setup:
         name: of the process.
         base: databases, keys and games.
         bound: the listening sockets.
-        folder: the folder in which the stages of this server meet.
+        folder: the run folder of this server (`run_folders`).
         stages: the names of all processes of this server.
         posts: number of processes that send.
         current: shows the parent the work in hand.

@@ -38,7 +38,7 @@ def own_numbers() -> bytes:
 
 
 def states(folder: Path) -> dict[str, StageState]:
-    """Return the states of the stages that meet in a folder.
+    """Return the states of the stages in a run folder.
 
     A stage that does not answer is included; the socket of a process that has ended is not.
     """
@@ -86,7 +86,7 @@ class Stages:
     """Asks the stages of this machine for their states.
 
     Args:
-        folder: of their sockets.
+        folder: the run folder of this server.
         names: the processes of this server.
     """
 

@@ -101,7 +101,7 @@ class Supervisor:
     Args:
         base: databases, keys and games, disconnected.
         bound: the listening sockets.
-        folder: the folder in which the processes meet.
+        folder: the run folder of this server (`run_folders`).
         stages: some of `STAGES`.
         ready: called once, when all processes are ready.
     """

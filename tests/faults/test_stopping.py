@@ -184,7 +184,7 @@ def test_a_process_that_the_database_fails_says_so_in_a_line(
         "from sqlalchemy.exc import OperationalError\n"
         "from pbmserv.stages import supervisor\n"
         "def run_stage(setup):\n"
-        "    if setup.name != 'door':  # else another process may end the start before the door's line\n"
+        "    if setup.name != 'door':  # else another process may end the start first\n"
         "        signal.pause()\n"
         "    full = sqlite3.OperationalError('database or disk is full')\n"
         "    raise OperationalError('INSERT secret', {}, full)\n"

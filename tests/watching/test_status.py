@@ -115,7 +115,9 @@ def test_its_stages_say_what_they_do_and_since_when(
         assert f"Stages on this machine: bots ({think}), door, play, post1, web." in text
         assert find_spec("numba") is None or think.endswith("compiled search")
         content = json.loads(status(capsys, monkeypatch, database_url, "--json"))
-        assert content["stages"] == dict.fromkeys(("door", "play", "post1", "web"), "") | {"bots": think}
+        assert content["stages"] == dict.fromkeys(("door", "play", "post1", "web"), "") | {
+            "bots": think
+        }
         assert content["mails"] == {"count": 0, "oldest_s": 0.0}
         before = datetime.fromisoformat(content["started"])
         with paused(served, "play"):
