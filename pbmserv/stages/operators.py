@@ -21,6 +21,7 @@ from pbmserv.stages.base import Base
 from pbmserv.stages.messages import CarryOutOrder, LookAgain, Request, RetryKeptMail
 from pbmserv.stages.play_process import PlayStage
 from pbmserv.stages.questions import Asking
+from pbmserv.stages.rings import Rings
 from pbmserv.stages.run_folders import first_run_folder
 
 STARTING_S = 20.0
@@ -114,10 +115,6 @@ def _play_parts(settings: Settings) -> Iterator[PlayStage]:
     with ExitStack() as stack:
         base = Base(settings, may_upgrade=False)
         stack.callback(base.close)
-        stage = PlayStage(base, _no_ring, _no_ring, _no_ring, has_own_door=True)
+        stage = PlayStage(base, Rings(), has_own_door=True)
         stack.callback(stage.stop)
         yield stage
-
-
-def _no_ring() -> None:
-    """Wake nobody: post, the bots and pages look by themselves."""

@@ -29,7 +29,6 @@ class Setup:
         bound: the listening sockets.
         folder: the run folder of this server (`run_folders`).
         stages: the names of all processes of this server.
-        posts: number of processes that send.
         current: shows the parent the work in hand.
         suspects: how often play has died with an arrival, by its number.
         stops: the latest processes that hung or died in the rules of games.
@@ -41,7 +40,6 @@ class Setup:
     bound: Bound
     folder: Path
     stages: tuple[str, ...]
-    posts: int
     current: CurrentWork
     suspects: dict[int, int]
     stops: tuple[Stop, ...]

@@ -37,7 +37,7 @@ from pbmserv.stages.ports import Bound
 from pbmserv.stages.process import Setup
 from pbmserv.stages.run_stage import run_stage
 from pbmserv.stages.stacks import StackFile
-from pbmserv.stages.stage_names import STAGES, post_count, process_names, stage_of_process
+from pbmserv.stages.stage_names import STAGES, process_names, stage_of_process
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.core.database import outage_line
 
@@ -121,11 +121,10 @@ class Supervisor:
 
     def run(self) -> int:
         """Serve until SIGTERM or SIGINT; return the process's exit code."""
-        posts = post_count() if "post" in self.stages else 0
         names: list[str] = []
         for stage in STAGES:
             if stage in self.stages:
-                names += process_names(stage, posts, self.base.registry)
+                names += process_names(stage, self.base.registry)
         self._children = {name: _Child(name) for name in names}
         kills = Kills()  # shared by all posts: the letter comes to another one next
         for name in names:
@@ -147,7 +146,6 @@ class Supervisor:
                 self.bound,
                 self.folder,
                 tuple(names),
-                max(1, posts),
                 self._children[name].current,
                 dict(self._suspects),
                 tuple(self._stops),
