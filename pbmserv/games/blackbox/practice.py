@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property
 from itertools import chain
 
@@ -16,7 +15,7 @@ from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped, described
 from pbmserv.games.blackbox.lessons import explained
 from pbmserv.games.blackbox.moves import move_of
-from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options
+from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options, Scoring
 from pbmserv.games.blackbox.racing import Score, hinted, score
 from pbmserv.games.blackbox.refusals import elements_of
 from pbmserv.games.blackbox.rules import drop_out, play
@@ -28,14 +27,6 @@ SOLVE = "solve"
 """The word for giving up; the word for beginning again is `engine.record.RESTART`."""
 
 PLAYER = Seat(0)
-
-
-class Scoring(StrEnum):
-    """Kinds of scoring."""
-
-    PRACTICE = "practice"
-    CLASSIC = "classic"
-    TIMED = "timed"
 
 
 USUAL_GUESSES = {
