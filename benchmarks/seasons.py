@@ -55,6 +55,7 @@ from pbmserv.service.events.tables import LOSS, WIN, Contestant, standings
 from pbmserv.service.ratings.rating import rate_ended_board
 from pbmserv.stages.base import Base
 from pbmserv.stages.play_process import PlayStage
+from pbmserv.stages.rings import Rings
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards as board_rows
 from pbmserv.store.boards.boards import BoardRow
@@ -208,16 +209,12 @@ def opened() -> Iterator[tuple[Services, Database]]:
             "PBMSERV_ADDRESS": "pbmserv@games.example",
         }
         base = Base(load(values, None).settings)
-        stage = PlayStage(base, _no_ring, _no_ring, _no_ring, has_own_door=True)
+        stage = PlayStage(base, Rings(), has_own_door=True)
         try:
             yield stage.services, base.game
         finally:
             stage.stop()
             base.close()
-
-
-def _no_ring() -> None:
-    """Wake no process."""
 
 
 def begin_league(services: Services, database: Database, count: int, days_before: int) -> list[int]:

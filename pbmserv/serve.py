@@ -22,8 +22,8 @@ from pbmserv.stages import messages, preflight
 from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.greeting import greeting
-from pbmserv.stages.places import meeting_place
 from pbmserv.stages.ports import Bound, bind
+from pbmserv.stages.run_folders import held_run_folder
 from pbmserv.stages.stage_names import STAGES
 from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
@@ -68,7 +68,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = STAGES) -> int:
                 sys.stdout.flush()
                 service_manager.notify(service_manager.READY)
 
-            with meeting_place(settings.data_dir, stages) as folder:
+            with held_run_folder(settings.data_dir, stages) as folder:
                 code = Supervisor(base, bound, folder, stages, ready).run()
             service_manager.notify(service_manager.STOPPING)
             return code

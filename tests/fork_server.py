@@ -177,7 +177,7 @@ def _run_program(
 
     from pbmserv.__main__ import main
     from pbmserv.engine import registry
-    from pbmserv.stages import supervisor
+    from pbmserv.stages import stage_names
 
     arguments, environment, folder = request
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -188,7 +188,7 @@ def _run_program(
     os.environ.clear()
     os.environ.update(environment)
     posts = int(os.environ.pop(POSTS, "1"))
-    supervisor.post_count = lambda: posts
+    stage_names.post_count = lambda: posts
     time.tzset()
     tempfile.tempdir = None  # forget the parent's folder
     if path := environment.get("PYTHONPATH"):

@@ -15,6 +15,7 @@ from pbmserv.stages.bots_process import BotsStage
 from pbmserv.stages.door_process import DoorStage
 from pbmserv.stages.play_process import PlayStage
 from pbmserv.stages.post_process import PostStage
+from pbmserv.stages.rings import Rings
 from pbmserv.stages.web_stage import WebStage
 
 
@@ -55,9 +56,7 @@ class Server:
             stack.callback(self.base.close)
             self.play_stage = PlayStage(
                 self.base,
-                self._ring_post,
-                self._ring_bots,
-                self._ring_web,
+                Rings(post=self._ring_post, bots=self._ring_bots, web=self._ring_web),
                 passwords,
                 names=names,
                 by=f"{host} play",

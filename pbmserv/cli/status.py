@@ -31,7 +31,7 @@ def status(
 
     from pbmserv import files
     from pbmserv.service.operators.health import sentence_about
-    from pbmserv.stages.places import first_place
+    from pbmserv.stages.run_folders import first_run_folder
     from pbmserv.stages.state import certificate_ends, started_at, states, worst_relay
     from pbmserv.stages.status_lines import (
         is_running,
@@ -58,7 +58,7 @@ def status(
             reports = reports_line(connection)
             sources = reported_sources.worst(connection, most=20)
         sizes = health.sizes(database) | {"mail_texts": texts}
-    states_here = states(first_place(configuration.settings.data_dir))
+    states_here = states(first_run_folder(configuration.settings.data_dir))
     stages = {name: state.doing for name, state in states_here.items()}
     certificate_end = certificate_ends(states_here.values())
     since = started_at(states_here.values())

@@ -14,22 +14,20 @@ from pbmserv.service.bots.bot_moves import Moves, Thought
 from pbmserv.service.bots.bot_worker import TICK_S, BotWorker
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import CurrentWork
-from pbmserv.stages.messages import ActForBot, AskState, KeepReport, PutOffBot, StageState
-from pbmserv.stages.process import STOP_S, Setup, until_stopped
-from pbmserv.stages.questions import Answering, Asking
-from pbmserv.stages.rings import Ring
-from pbmserv.stages.state import own_numbers
+from pbmserv.stages.messages import ActForBot, KeepReport, PutOffBot, StageState
+from pbmserv.stages.process import STOP_S, Process, Setup
+from pbmserv.stages.questions import Asking
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.bots import ReportRequest
 
 log = logging.getLogger("pbmserv.stages")
 
 
-async def run_bots(name: str, setup: Setup) -> None:
-    """Run the bots until SIGTERM."""
+def bots_process(setup: Setup) -> Process:
+    """Return the process of the bots of one package of games."""
     base = setup.base
     play = Asking(setup.folder / "play.sock")
-    package = name.partition("-")[2] or OURS
+    package = setup.name.partition("-")[2] or OURS
     games = [game for game in base.registry if base.registry.package_of(game.info.key) == package]
     keys = tuple(game.info.key for game in games)
     stage = BotsStage(base, MovesOfPlay(play), setup.current, TICK_S, games=keys)
@@ -37,27 +35,17 @@ async def run_bots(name: str, setup: Setup) -> None:
     equipment = "; ".join(game.equipment() for game in games if isinstance(game, Equipped))
     log.debug("bots think", extra={"equipment": equipment})
 
-    def state(_: AskState) -> StageState:
-        return StageState(
-            tuple(stage.vitals()),
-            counted=own_numbers(),
-            doing=equipment,
-            since=base.started_at,
-        )
+    def state() -> StageState:
+        return StageState(tuple(stage.vitals()), doing=equipment)
 
-    answering = Answering(setup.folder / f"{name}.sock", {AskState: state})
-    ring = Ring(setup.folder / f"{name}.ring", stage.bot_worker.ask)
-    stage.start()
-    ring.start()
-    answering.start()
+    async def start() -> None:
+        stage.start()
 
     async def stop() -> None:
-        ring.close()
-        answering.close()
         play.end()
         await asyncio.to_thread(stage.stop)
 
-    await until_stopped(setup, setup.reload(name), stop)
+    return Process(start=start, stop=stop, state=state, woken=stage.bot_worker.ask)
 
 
 class BotsStage:

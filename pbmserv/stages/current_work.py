@@ -38,12 +38,12 @@ class Kills:
 
     def note(self, number: int) -> None:
         """Count one more kill over a piece of work."""
-        for place, (stored, times) in enumerate(_TIMES.iter_unpack(self._memory)):
+        for index, (stored, times) in enumerate(_TIMES.iter_unpack(self._memory)):
             if stored == number:
-                _TIMES.pack_into(self._memory, place * _TIMES.size, number, times + 1)
+                _TIMES.pack_into(self._memory, index * _TIMES.size, number, times + 1)
                 return
-        place = next(self._next) % MOST_KILLS
-        _TIMES.pack_into(self._memory, place * _TIMES.size, number, 1)
+        index = next(self._next) % MOST_KILLS
+        _TIMES.pack_into(self._memory, index * _TIMES.size, number, 1)
 
     def times(self) -> Mapping[int, int]:
         """Return the number of kills by the number of the work."""
@@ -53,7 +53,7 @@ class Kills:
 class CurrentWork:
     """The numbers of the work in hand (arrivals, letters, boards), and when each began.
 
-    A forked child shares the memory with its parent. Each thread has a place of its own, so that
+    A forked child shares the memory with its parent. Each thread has an entry of its own, so that
     a stuck thread is seen beside others.
 
     Attributes:
@@ -63,7 +63,7 @@ class CurrentWork:
     def __init__(self, kills: Kills | None = None) -> None:
         self.kills = kills or Kills()
         self._memory = mmap.mmap(-1, _LAYOUT.size * THREADS)
-        self._places = count()
+        self._indexes = count()
         self._mine = threading.local()
 
     @contextmanager
@@ -84,10 +84,10 @@ class CurrentWork:
         self._show(NONE, 0.0)
 
     def _show(self, number: int, begun: float) -> None:
-        place: int | None = getattr(self._mine, "place", None)
-        if place is None:
-            place = self._mine.place = next(self._places) % THREADS * _LAYOUT.size
-        _LAYOUT.pack_into(self._memory, place, number, begun, threading.get_native_id())
+        offset: int | None = getattr(self._mine, "offset", None)
+        if offset is None:
+            offset = self._mine.offset = next(self._indexes) % THREADS * _LAYOUT.size
+        _LAYOUT.pack_into(self._memory, offset, number, begun, threading.get_native_id())
 
     def killed_over(self) -> Mapping[int, int]:
         """Return how often processes of this kind were killed, by the number of their work."""
@@ -95,8 +95,8 @@ class CurrentWork:
 
     def clear(self) -> None:
         """Forget the work of a process that has died."""
-        for place in range(THREADS):
-            _LAYOUT.pack_into(self._memory, place * _LAYOUT.size, NONE, 0.0, 0)
+        for index in range(THREADS):
+            _LAYOUT.pack_into(self._memory, index * _LAYOUT.size, NONE, 0.0, 0)
 
     def all(self) -> list[int]:
         """Return the numbers of all work in hand."""

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
+from pbmserv.file_locks import exclusive_work
+from pbmserv.files import sqlite_file
 from pbmserv.mail.dns import Resolver
 from pbmserv.monitoring.upkeep import CertificateWatch
 from pbmserv.monitoring.vitals import Vital
@@ -17,15 +19,13 @@ from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.door import Door
 from pbmserv.stages.mail_ports import MailPorts
-from pbmserv.stages.messages import AskState, ProbeWrite, StageState, StoreForm, StorePress
-from pbmserv.stages.process import STOP_S, Setup, until_stopped
-from pbmserv.stages.questions import Answering, Answers
-from pbmserv.stages.removal import Removal
+from pbmserv.stages.messages import ProbeWrite, StageState, StoreForm, StorePress
+from pbmserv.stages.process import STOP_S, Process, Setup
+from pbmserv.stages.questions import Answers
 from pbmserv.stages.rings import Bell
-from pbmserv.stages.state import own_numbers
 from pbmserv.store import blocked_senders
 from pbmserv.store.core.writer import open_writer
-from pbmserv.store.delivery import arrivals, mail_stores
+from pbmserv.store.delivery import arrivals, mail_stores, settled_arrivals
 
 ROUND_S = 1.0
 """Seconds between two removals of settled arrivals."""
@@ -35,35 +35,35 @@ BEAT = timedelta(seconds=30)
 """Time between two signs of life of the door."""
 
 
-async def run_door(name: str, setup: Setup) -> None:
-    """Run the door until SIGTERM."""
+def door_process(setup: Setup) -> Process:
+    """Return the process of the door."""
     base, bound = setup.base, setup.bound
     stage = DoorStage(base, Bell(setup.folder / "play.ring").ring)
     ports = MailPorts(base, stage.door, bound, connection_shares(base.settings, bound))
 
     def state() -> StageState:
-        texts = stage.quota.taken, stage.quota.most
         return StageState(
             tuple(stage.vitals()),
             ports.slots(),
-            texts=texts,
-            counted=own_numbers(),
+            texts=(stage.quota.taken, stage.quota.most),
             certificate_ends=stage.certificate.ends,
-            since=base.started_at,
         )
 
-    answers = _answers(stage, asyncio.get_running_loop(), state)
-    answering = Answering(setup.folder / f"{name}.sock", answers)
-    stage.start()
-    await ports.open()
-    answering.start()
+    async def start() -> None:
+        stage.start()
+        await ports.open()
 
     async def stop() -> None:
-        answering.close()
         await ports.close()
         await asyncio.to_thread(stage.stop)
 
-    await until_stopped(setup, setup.reload(name, certificate=bound.certificate), stop)
+    return Process(
+        start=start,
+        stop=stop,
+        state=state,
+        answers=_answers(stage, asyncio.get_running_loop()),
+        certificate=bound.certificate,
+    )
 
 
 class DoorStage:
@@ -96,7 +96,6 @@ class DoorStage:
         self.certificate = CertificateWatch(base.settings.tls_cert, base.clock.now)
         self._beat_at: datetime | None = None
         self._blocks_at: datetime | None = None
-        self._removal = Removal(base.mail, base.game, self.writer) if base.game.is_sqlite else None
         self._count_waiting()
         self._rounds = Rounds(
             self.run_once, "removal", ROUND_S, "mails that are carried out could not be removed"
@@ -105,8 +104,7 @@ class DoorStage:
     def run_once(self) -> None:
         """Remove settled arrivals, measure the room for texts, read the blocked senders, look at
         the certificate, and give a sign of life."""
-        if self._removal is not None:
-            self._removal.run_once()
+        self._remove_settled()
         self._count_waiting()
         now = self._base.clock.now()
         self.quota.measure(now)
@@ -118,6 +116,29 @@ class DoorStage:
         if self._beat_at is None or now - self._beat_at >= BEAT:
             self.writer.submit(partial(mail_stores.beat, now=now)).result()
             self._beat_at = now
+
+    def _remove_settled(self) -> None:
+        """Remove settled arrivals from the door's own file; on PostgreSQL play does so.
+
+        While a backup is made none is removed: its copy of the game store may be older than their
+        settlement, so its copy of the mail store must still have them.
+        """
+        path = sqlite_file(self._base.mail.url)
+        if path is None:
+            return
+        with exclusive_work(path, arrivals.REMOVAL) as is_free:
+            if not is_free:
+                return
+            with self._base.mail.reading.connect() as mail:
+                stored = arrivals.numbers(mail)
+                store = mail_stores.uuid_of(mail)
+            if not stored:
+                return
+            with self._base.game.reading.connect() as game:
+                settled = settled_arrivals.numbers_since(game, store, stored[0])
+            removable = [number for number in stored if number in settled]
+            if removable:
+                self.writer.submit(partial(arrivals.remove, ids=removable)).result()
 
     def _count_waiting(self) -> None:
         """Tell the door how many mails and octets wait in each lane, and in all."""
@@ -143,9 +164,7 @@ class DoorStage:
         return [*self.writer.vitals(), self._rounds.vital()]
 
 
-def _answers(
-    stage: DoorStage, loop: asyncio.AbstractEventLoop, state: Callable[[], StageState]
-) -> Answers:
+def _answers(stage: DoorStage, loop: asyncio.AbstractEventLoop) -> Answers:
     """Return the door's answers to other processes; *loop* is the event loop of the door."""
     door = stage.door
 
@@ -163,12 +182,4 @@ def _answers(
     def probe_write(_: ProbeWrite) -> None:
         stage.writer.submit(partial(arrivals.write_probe, now=stage.clock.now())).result()
 
-    def ask_state(_: AskState) -> StageState:
-        return state()
-
-    return {
-        StoreForm: store_form,
-        StorePress: store_press,
-        ProbeWrite: probe_write,
-        AskState: ask_state,
-    }
+    return {StoreForm: store_form, StorePress: store_press, ProbeWrite: probe_write}

@@ -73,7 +73,7 @@ class Lanes:
         now = perf_counter()
         if now < self._wary_until:
             lanes = [lane for lane in lanes if not lane.waiting[0].may_kill]
-        lanes.sort(key=_place)
+        lanes.sort(key=_order)
         heavy = [lane for lane in lanes if lane.is_heavy]
         if not heavy:
             return lanes
@@ -128,5 +128,5 @@ class Lanes:
             self._heavy = None
 
 
-def _place(lane: Lane) -> tuple[int, int]:
+def _order(lane: Lane) -> tuple[int, int]:
     return int(lane.used_s / NOT_WORTH_KEEPING_S), lane.waiting[0].arrival.id

@@ -316,11 +316,8 @@ def _read(kind: Any, text: bytes) -> Any:
     try:
         return _adapter(kind).validate_json(text)[0]
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)
-        places = sorted(
-            {
-                ".".join(map(str, problem["loc"][1:])) + ": " + problem["type"]
-                for problem in problems
-            }
-        )
-        raise Misread("; ".join(places)) from None
+        details = error.errors(include_url=False, include_context=False, include_input=False)
+        problems = {
+            ".".join(map(str, detail["loc"][1:])) + ": " + detail["type"] for detail in details
+        }
+        raise Misread("; ".join(sorted(problems))) from None

@@ -19,9 +19,10 @@ from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.orders import Order
 from pbmserv.stages.base import Base
 from pbmserv.stages.messages import CarryOutOrder, LookAgain, Request, RetryKeptMail
-from pbmserv.stages.places import first_place
 from pbmserv.stages.play_process import PlayStage
 from pbmserv.stages.questions import Asking
+from pbmserv.stages.rings import Rings
+from pbmserv.stages.run_folders import first_run_folder
 
 STARTING_S = 20.0
 """Seconds for which a command waits for a play that is starting, or starting again."""
@@ -78,7 +79,7 @@ class OperatorOrders:
             asking.ask(LookAgain())
 
     def _play_socket(self) -> Path:
-        return first_place(self._settings.data_dir) / "play.sock"
+        return first_run_folder(self._settings.data_dir) / "play.sock"
 
 
 def orders(loaded: Loaded) -> OperatorOrders:
@@ -114,10 +115,6 @@ def _play_parts(settings: Settings) -> Iterator[PlayStage]:
     with ExitStack() as stack:
         base = Base(settings, may_upgrade=False)
         stack.callback(base.close)
-        stage = PlayStage(base, _no_ring, _no_ring, _no_ring, has_own_door=True)
+        stage = PlayStage(base, Rings(), has_own_door=True)
         stack.callback(stage.stop)
         yield stage
-
-
-def _no_ring() -> None:
-    """Wake nobody: post, the bots and pages look by themselves."""

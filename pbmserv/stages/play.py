@@ -27,6 +27,7 @@ from pbmserv.service.core.job_result import Done, Job
 from pbmserv.stages.arrival_queue import ArrivalQueue
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.lanes import Lanes
+from pbmserv.stages.rings import Rings
 from pbmserv.stages.tasks import MOST_DEATHS, Check, Task, Tasks
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
@@ -59,9 +60,7 @@ class Play:
         positions: the newest positions, which each commit changes.
         writer: of the game store.
         clock: the time at which arrivals are settled.
-        ring_post: called after a commit that queued letters.
-        ring_bots: called after a commit that made it a bot's turn.
-        ring_web: called after a commit for which a page waits.
+        rings: wake other stages after a commit.
         current: tells the supervisor which mail is being carried out.
         suspects: how often play has died with an arrival, by its number. A suspect is carried out
             with nothing beside it, and not a third time.
@@ -74,23 +73,18 @@ class Play:
         positions: Positions,
         writer: Writer,
         clock: Clock,
-        *,
-        ring_post: Callable[[], None],
-        ring_bots: Callable[[], None],
-        ring_web: Callable[[], None],
-        current: CurrentWork | None = None,
-        suspects: Mapping[int, int] | None = None,
+        rings: Rings,
+        current: CurrentWork,
+        suspects: Mapping[int, int],
     ) -> None:
         self._arrivals = arrivals
         self._tasks = tasks
         self._positions = positions
         self._writer = writer
         self._clock = clock
-        self._ring_post = ring_post
-        self._ring_bots = ring_bots
-        self._ring_web = ring_web
-        self._current = current or CurrentWork()
-        self._suspects = suspects or {}
+        self._rings = rings
+        self._current = current
+        self._suspects = suspects
         self._is_alone = False  # a suspect is under way
         self._to_ring: set[Callable[[], None]] = set()
         self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -279,11 +273,11 @@ class Play:
             return
         done = future.result()
         if done.letters:
-            self._to_ring.add(self._ring_post)
+            self._to_ring.add(self._rings.post)
         if done.has_bot_work:
-            self._to_ring.add(self._ring_bots)
+            self._to_ring.add(self._rings.bots)
         if task.arrival.kind in OF_PAGES:
-            self._to_ring.add(self._ring_web)
+            self._to_ring.add(self._rings.web)
         self._positions.remember(done.played)
         self._end(task)
         if done.receipt is not None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 from sqlalchemy import Connection
 
@@ -36,7 +37,6 @@ from pbmserv.stages.base import Base, keep_times_of
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.messages import (
     ActForBot,
-    AskState,
     CarryOutOrder,
     ClaimLetters,
     KeepLetters,
@@ -50,13 +50,12 @@ from pbmserv.stages.messages import (
     SettleLetters,
     StageState,
 )
-from pbmserv.stages.places import claimant
 from pbmserv.stages.play import Play
-from pbmserv.stages.process import STOP_S, Setup, until_stopped
-from pbmserv.stages.questions import Answering, Answers
-from pbmserv.stages.rings import Bell, Ring
-from pbmserv.stages.stage_names import bot_process_names
-from pbmserv.stages.state import own_numbers
+from pbmserv.stages.process import STOP_S, Process, Setup
+from pbmserv.stages.questions import Answers
+from pbmserv.stages.rings import Bell, Rings
+from pbmserv.stages.run_folders import claimant
+from pbmserv.stages.stage_names import process_names
 from pbmserv.stages.tasks import MOST_DEATHS, Tasks
 from pbmserv.stages.watched_writer import WatchedWriter
 from pbmserv.store.boards.game_pauses import Stop
@@ -67,61 +66,50 @@ from pbmserv.store.delivery.letter_claims import ClaimedLetter
 from pbmserv.store.operators import health
 
 ASKERS_END_S = 5.0
-"""Seconds for which an ending play waits for the processes that ask it."""
+"""Seconds for which an ending play waits for the processes that ask it: a post settles the letters
+that it has just sent, else they would go out again."""
 
 
-async def run_play(name: str, setup: Setup) -> None:
-    """Run play until SIGTERM."""
-    bells = [Bell(setup.folder / f"post{n}.ring") for n in range(1, setup.posts + 1)]
-
-    def ring_post() -> None:
-        for bell in bells:
-            bell.ring()
-
-    bots = [
-        Bell(setup.folder / f"{process}.ring") for process in bot_process_names(setup.base.registry)
-    ]
-
-    def ring_bots() -> None:
-        for bell in bots:
-            bell.ring()
-
+def play_process(setup: Setup) -> Process:
+    """Return the process of play."""
+    registry = setup.base.registry
     stage = PlayStage(
         setup.base,
-        ring_post,
-        ring_bots,
-        Bell(setup.folder / "web.ring").ring,
+        Rings(
+            post=_ring_of(setup.folder, process_names("post", registry)),
+            bots=_ring_of(setup.folder, process_names("bots", registry)),
+            web=_ring_of(setup.folder, ["web"]),
+        ),
         current=setup.current,
         suspects=setup.suspects,
         stops=setup.stops,
-        by=claimant(setup.folder, name),
+        by=claimant(setup.folder, setup.name),
     )
 
     def state() -> StageState:
         number, seconds = setup.current.longest()
         doing = f"arrival {number} for {seconds:.1f} s" if number else ""
-        return StageState(
-            tuple(stage.vitals()),
-            counted=own_numbers(),
-            doing=doing,
-            since=setup.base.started_at,
-            damage=stage.integrity.damage,
-        )
+        return StageState(tuple(stage.vitals()), doing=doing, damage=stage.integrity.damage)
 
-    answering = Answering(setup.folder / f"{name}.sock", _answers(stage, state))
-    ring = Ring(setup.folder / "play.ring", stage.play.ring)
-    await asyncio.to_thread(stage.start)
-    ring.start()
-    answering.start()
+    return Process(
+        start=partial(asyncio.to_thread, stage.start),
+        stop=partial(asyncio.to_thread, stage.stop),
+        state=state,
+        answers=_answers(stage),
+        woken=stage.play.ring,
+        askers_end_s=ASKERS_END_S,
+    )
 
-    async def stop() -> None:
-        ring.close()
-        # A post settles the letters that it has just sent; else they would go out again.
-        await asyncio.to_thread(answering.wait_for_askers, ASKERS_END_S)
-        answering.close()
-        await asyncio.to_thread(stage.stop)
 
-    await until_stopped(setup, setup.reload(name), stop)
+def _ring_of(folder: Path, processes: Iterable[str]) -> Callable[[], None]:
+    """Return the function that wakes the processes of these names."""
+    bells = [Bell(folder / f"{process}.ring") for process in processes]
+
+    def ring() -> None:
+        for bell in bells:
+            bell.ring()
+
+    return ring
 
 
 class PlayStage:
@@ -129,9 +117,7 @@ class PlayStage:
 
     Args:
         base: settings and databases.
-        ring_post: wakes post.
-        ring_bots: wakes the bots.
-        ring_web: wakes pages that wait for a result.
+        rings: wake other stages.
         passwords: makes and checks hashes; `None`: argon2id as its authors advise.
         current: tells the supervisor which mail is being carried out.
         suspects: how often play has died with an arrival, by its number, or with a mail of the
@@ -145,9 +131,7 @@ class PlayStage:
     def __init__(
         self,
         base: Base,
-        ring_post: Callable[[], None],
-        ring_bots: Callable[[], None],
-        ring_web: Callable[[], None],
+        rings: Rings,
         passwords: Passwords | None = None,
         current: CurrentWork | None = None,
         suspects: Mapping[int, int] | None = None,
@@ -157,13 +141,14 @@ class PlayStage:
         by: str = "play",
         has_own_door: bool = False,
     ) -> None:
-        settings, clock = base.settings, base.clock
+        clock = base.clock
         self.game, self.clock = base.game, clock
-        self._ring_post = ring_post
-        self.writer = open_writer(base.game)
+        self._rings = rings
+        self._current = current or CurrentWork()
         self._suspects = suspects or {}
         self._stops = stops
-        self._watched = WatchedWriter(self.writer, current or CurrentWork())
+        self.writer = open_writer(base.game)
+        self._watched = WatchedWriter(self.writer, self._current)
         self.positions = Positions(base.registry)
         self.passwords = passwords or Passwords()
         self.services = base.services(self.positions, self.passwords.memo, base.traffic())
@@ -171,44 +156,30 @@ class PlayStage:
         self.mails = MailService(self.services, self.quota, HANDLERS)
         self.checks = PasswordChecks(self.services, self.passwords, base.game, self.writer, clock)
         games = tuple(game.info.key for game in base.registry)
-        self.parser = MailParser(base.mail_domain, games, settings.mail_servers)
-        self.arrivals = _arrivals(base, self.writer, by)
+        self.parser = MailParser(base.mail_domain, games, base.settings.mail_servers)
         self.senders = base.senders(names)
-        tasks = Tasks(
-            self.parser,
-            self.checks,
-            self.mails,
-            self.services,
-            PageRequests(self.services, base.game, self.mails),
-            self.senders,
-        )
-        self.play = Play(
-            self.arrivals,
-            tasks,
-            self.positions,
-            self.writer,
-            clock,
-            ring_post=ring_post,
-            ring_bots=ring_bots,
-            ring_web=ring_web,
-            current=current,
-            suspects=suspects,
-        )
+        self.arrivals = _arrivals(base, self.writer, by)
+        self.play = self._make_play()
         handle_refusal = partial(bounces.handle_refusal, self.services)
         self.outbox_writer = DirectOutboxWriter(self.writer, clock, handle_refusal, base.shares)
-
-        def ring_after_bot() -> None:
-            ring_post()
-            ring_web()
-
-        self.bot_moves = BotMoves(self.services, self._watched, clock, ring_after_bot)
+        self.bot_moves = BotMoves(self.services, self._watched, clock, self._ring_after_bot)
         self.operators = Operators(self.services, base.game, self.writer, clock)
         self.kept_mails = KeptMails(base.game, self.parser.parse, self.retry, self.operators)
         self.put_off_mails = PutOffMails(
             base.game, self._can_play, self.parser.parse, self.retry, self._keep
         )
-        self.expiry = Expiry(base.game, self.writer, clock, keep_times_of(settings), self.quota)
-        self.scheduler = self._scheduler(base, has_own_door=has_own_door)
+        keep_times = keep_times_of(base.settings)
+        self.expiry = Expiry(base.game, self.writer, clock, keep_times, self.quota)
+        self.scheduler = Scheduler(
+            self.services,
+            base.game,
+            self._watched,
+            clock,
+            rings.post,
+            expiry=self.expiry,
+            oldest=self.arrivals.oldest,
+            door_beat=None if has_own_door else self.arrivals.door_beat,
+        )
         self.integrity = Integrity([base.game, base.mail])
         self._putting_off = Rounds(
             self.put_off_mails.run_once, "put-off", 30.0, "mails that wait could not be looked at"
@@ -221,23 +192,30 @@ class PlayStage:
             self.integrity,
         )
 
-    def _scheduler(self, base: Base, *, has_own_door: bool) -> Scheduler:
-        return Scheduler(
-            self.services,
-            base.game,
-            self._watched,
+    def _make_play(self) -> Play:
+        """Return the thread that carries out arrivals."""
+        requests = PageRequests(self.services, self.game, self.mails)
+        tasks = Tasks(self.parser, self.checks, self.mails, self.services, requests, self.senders)
+        return Play(
+            self.arrivals,
+            tasks,
+            self.positions,
+            self.writer,
             self.clock,
-            self._ring_post,
-            expiry=self.expiry,
-            oldest=self.arrivals.oldest,
-            door_beat=None if has_own_door else self.arrivals.door_beat,
+            self._rings,
+            self._current,
+            self._suspects,
         )
 
     def _announcing(self) -> Rounds:
         """Return the thread that sends operators' announcements."""
-        announcer = Announcer(self.services, self.game, self.writer, self.clock, self._ring_post)
+        announcer = Announcer(self.services, self.game, self.writer, self.clock, self._rings.post)
         trouble = "an announcement could not be sent"
         return Rounds(announcer.run_once, "announcing", PAUSE_S, trouble)
+
+    def _ring_after_bot(self) -> None:
+        self._rings.post()
+        self._rings.web()
 
     def start(self) -> None:
         """Begin with the heartbeat, so that no player's clock is charged with an outage."""
@@ -257,7 +235,7 @@ class PlayStage:
         """Store that processes hung or died in the rules of games."""
         job = partial(game_pauses.note_stops, self.services, stops, self.clock.now())
         if self.writer.submit(job).result().letters:
-            self._ring_post()
+            self._rings.post()
 
     def _can_play(self, connection: Connection, game: str) -> bool:
         return game in self.services.registry and game not in stopped_games(connection)
@@ -289,7 +267,7 @@ class PlayStage:
         if done is None:
             return False
         self.positions.remember(done.played)
-        self._ring_post()
+        self._rings.post()
         return True
 
     def _keep(self, mail_id: int, fault: str) -> None:
@@ -308,7 +286,7 @@ class PlayStage:
 
     def look_again(self) -> None:
         """Look at waiting mails and letters now: an operator has changed something."""
-        self._ring_post()
+        self._rings.post()
         self._putting_off.ask()  # a game may go on
 
     def vitals(self) -> list[Vital]:
@@ -328,7 +306,7 @@ def _arrivals(base: Base, writer: Writer, by: str) -> ArrivalQueue:
     return QueueOfOneStore(by, base.game, writer, base.clock, base.shares)
 
 
-def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
+def _answers(stage: PlayStage) -> Answers:
     """Return play's answers to other processes."""
 
     def carry_out_order(request: CarryOutOrder) -> str:
@@ -343,9 +321,6 @@ def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
     def probe_write(_: ProbeWrite) -> None:
         stage.writer.submit(partial(health.write_probe, now=stage.clock.now())).result()
 
-    def ask_state(_: AskState) -> StageState:
-        return state()
-
     def note_stops(request: NoteStops) -> None:
         stage.note_stops(request.stops)
 
@@ -357,7 +332,6 @@ def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
         RetryKeptMail: retry,
         LookAgain: look_again,
         ProbeWrite: probe_write,
-        AskState: ask_state,
     }
 
 

@@ -25,18 +25,15 @@ from pbmserv.service.operators.health import RelayState
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.messages import (
-    AskState,
     ClaimLetters,
     KeepLetters,
     RenewLetters,
     SettleLetters,
     StageState,
 )
-from pbmserv.stages.places import claimant
-from pbmserv.stages.process import STOP_S, Setup, until_stopped
-from pbmserv.stages.questions import Answering, Asking, tell_play_of_stops
-from pbmserv.stages.rings import Ring
-from pbmserv.stages.state import own_numbers
+from pbmserv.stages.process import STOP_S, Process, Setup
+from pbmserv.stages.questions import Asking, tell_play_of_stops
+from pbmserv.stages.run_folders import claimant
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.writer import open_writer
@@ -46,41 +43,32 @@ DELIVERIES = {"maildir": 2, "lmtp": 4, "smtp": 16, "smtps": 16}
 """Letters that one post delivers at a time, by the scheme of its relay."""
 
 
-async def run_post(name: str, setup: Setup) -> None:
-    """Run a post until SIGTERM."""
+def post_process(setup: Setup) -> Process:
+    """Return the process of a post."""
     base = setup.base
     play = Asking(setup.folder / "play.sock")
     if base.game.is_sqlite:
         writer: OutboxWriter = OutboxWriterInPlay(play)
         close = play.close
-        await asyncio.to_thread(tell_play_of_stops, play, setup.stops)
+        tell_play_of_stops(play, setup.stops)
     else:
         writer, close = _direct_writer(base, setup.stops)
-    stage = PostStage(base, writer, watch=setup.current, by=claimant(setup.folder, name))
+    stage = PostStage(base, writer, watch=setup.current, by=claimant(setup.folder, setup.name))
 
-    def state(_: AskState) -> StageState:
-        return StageState(
-            tuple(stage.vitals()),
-            relay=stage.relay_state(),
-            counted=own_numbers(),
-            since=base.started_at,
-        )
+    def state() -> StageState:
+        return StageState(tuple(stage.vitals()), relay=stage.relay_state())
 
-    answering = Answering(setup.folder / f"{name}.sock", {AskState: state})
-    ring = Ring(setup.folder / f"{name}.ring", stage.sender.wake)
-    stage.start()
-    ring.start()
-    answering.start()
+    async def start() -> None:
+        stage.start()
 
     async def stop() -> None:
-        ring.close()
-        answering.close()
         play.end()
         await asyncio.to_thread(stage.stop)
         close()
 
-    reload = setup.reload(name, signer=stage.signer, named=base.settings.dkim_keys)
-    await until_stopped(setup, reload, stop)
+    return Process(
+        start=start, stop=stop, state=state, woken=stage.sender.wake, signer=stage.signer
+    )
 
 
 def _direct_writer(base: Base, stops: Sequence[Stop]) -> tuple[OutboxWriter, Callable[[], None]]:

@@ -1,20 +1,18 @@
-"""The common frame of all processes: what a process gets from its parent, and how it ends."""
+"""The process of a stage: what it gets from its parent, and what it does of its own."""
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pbmserv.outbound.dkim import Signer
-from pbmserv.outbound.dkim_keys import KeyFile
 from pbmserv.smtpd.tls import Certificate
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import CurrentWork
+from pbmserv.stages.messages import StageState
 from pbmserv.stages.ports import Bound
-from pbmserv.stages.reloading import Reload
+from pbmserv.stages.questions import Answers
 from pbmserv.store.boards.game_pauses import Stop
 
 STOP_S = 10.0
@@ -26,50 +24,48 @@ class Setup:
     """Objects that a process gets from its parent.
 
     Attributes:
+        name: of the process.
         base: databases, keys and games.
         bound: the listening sockets.
-        folder: the folder in which the stages of this server meet.
+        folder: the run folder of this server (`run_folders`).
         stages: the names of all processes of this server.
-        posts: number of processes that send.
         current: shows the parent the work in hand.
         suspects: how often play has died with an arrival, by its number.
         stops: the latest processes that hung or died in the rules of games.
         ready: tells the parent that clients may come.
     """
 
+    name: str
     base: Base
     bound: Bound
     folder: Path
     stages: tuple[str, ...]
-    posts: int
     current: CurrentWork
     suspects: dict[int, int]
     stops: tuple[Stop, ...]
     ready: Callable[[], None]
 
-    def reload(
-        self,
-        name: str,
-        *,
-        signer: Signer | None = None,
-        named: tuple[KeyFile, ...] = (),
-        certificate: Certificate | None = None,
-    ) -> Reload:
-        """Return what the process of this name reloads on SIGHUP; see `Reload`."""
-        ring = self.base.mail_domain.ring
-        return Reload(name, self.base.game, ring, signer, named, certificate)
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """A process of one stage. `run_stage` starts it, has it answer others, and ends it.
 
-async def until_stopped(setup: Setup, reload: Reload, stop: Callable[[], Awaitable[None]]) -> None:
-    """Tell the parent that this process is ready, wait for SIGTERM, and stop."""
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for signum in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(signum, stopping.set)
-    loop.add_signal_handler(signal.SIGHUP, reload.ask)
-    reloading = asyncio.create_task(reload.run(), name="reloading")
-    setup.ready()
-    await stopping.wait()
-    reloading.cancel()
-    await stop()
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    Attributes:
+        start: begins its work; rings and questions of others wait meanwhile.
+        stop: finishes the work in hand, and ends.
+        state: returns its state, without the facts that all processes tell.
+        answers: its answers to requests of others, beside that about its state.
+        woken: called when another process rings; `None`: nobody rings it.
+        askers_end_s: seconds for which its end waits for the processes that ask it.
+        signer: signs letters; `None`: it sends none.
+        certificate: for TLS in mail sessions; `None`: it has no such sessions.
+    """
+
+    start: Callable[[], Awaitable[None]]
+    stop: Callable[[], Awaitable[None]]
+    state: Callable[[], StageState]
+    answers: Answers = field(default_factory=dict)
+    woken: Callable[[], None] | None = None
+    askers_end_s: float = 0.0
+    signer: Signer | None = None
+    certificate: Certificate | None = None

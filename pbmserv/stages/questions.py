@@ -1,7 +1,7 @@
 """Questions between the stages of one machine: requests and answers over a Unix socket.
 
-The socket lies in a folder that only the server's own user may enter (`places`). The messages are
-those of `messages`, a line each.
+The socket lies in a folder that only the server's own user may enter (`run_folders`). The messages
+are those of `messages`, a line each.
 """
 
 from __future__ import annotations

@@ -6,7 +6,27 @@ import contextlib
 import socket
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+
+
+def _wake_nobody() -> None:
+    """Do nothing: each stage looks for work by itself sooner or later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rings:
+    """The functions by which play wakes other stages; by default none is woken.
+
+    Attributes:
+        post: called after a commit that queued letters.
+        bots: called after a commit that made it a bot's turn.
+        web: called after a commit for which a page waits.
+    """
+
+    post: Callable[[], None] = _wake_nobody
+    bots: Callable[[], None] = _wake_nobody
+    web: Callable[[], None] = _wake_nobody
 
 
 class Ring:

@@ -34,22 +34,17 @@ def stages_of(only: str) -> tuple[str, ...]:
     return tuple(stage for stage in STAGES if not words or stage in words)
 
 
-def process_names(stage: str, posts: int, registry: Registry) -> Sequence[str]:
+def process_names(stage: str, registry: Registry) -> Sequence[str]:
     """Return the names of the processes that run a stage.
 
-    Args:
-        posts: number of processes that send.
-        registry: the games, whose bots may have processes of their own.
+    The bots of our games have a process, and those of each package with other games, so that a bot
+    that hangs keeps no bot of another package waiting.
     """
     if stage == "post":
-        return [f"post{n}" for n in range(1, posts + 1)]
-    return bot_process_names(registry) if stage == "bots" else [stage]
-
-
-def bot_process_names(registry: Registry) -> list[str]:
-    """Return the names of the processes of bots: one for our games, and one for each package with
-    others, so that a bot that hangs keeps no bot of another package waiting."""
-    return ["bots", *(f"bots-{package}" for package in registry.packages())]
+        return [f"post{n}" for n in range(1, post_count() + 1)]
+    if stage == "bots":
+        return ["bots", *(f"bots-{package}" for package in registry.packages())]
+    return [stage]
 
 
 def post_count() -> int:

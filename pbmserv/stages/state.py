@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def own_numbers() -> bytes:
 
 
 def states(folder: Path) -> dict[str, StageState]:
-    """Return the states of the stages that meet in a folder.
+    """Return the states of the stages in a run folder.
 
     A stage that does not answer is included; the socket of a process that has ended is not.
     """
@@ -86,12 +86,11 @@ class Stages:
     """Asks the stages of this machine for their states.
 
     Args:
-        folder: of their sockets.
-        names: the other processes of this server.
-        own: returns the state of this process.
+        folder: the run folder of this server.
+        names: the processes of this server.
     """
 
-    def __init__(self, folder: Path, names: Sequence[str], own: Callable[[], StageState]) -> None:
+    def __init__(self, folder: Path, names: Sequence[str]) -> None:
         self._asked = {
             name: Asking(folder / f"{name}.sock", PATIENCE_S, PATIENCE_S) for name in names
         }
@@ -100,19 +99,17 @@ class Stages:
         ]
         self._door = folder / "door.sock"
         self._has_own_door = "door" in names
-        self._own = own
         self._turn = threading.Lock()
         self._states: dict[str, StageState] | None = None
         self._asked_at = 0.0
-        self._looking = ThreadPoolExecutor(max(1, len(names)), "look")
+        self._looking = ThreadPoolExecutor(len(names), "look")
         self._probing = ThreadPoolExecutor(1, "probe")
 
     def look(self) -> dict[str, StageState]:
         """Return all states, at most `FRESH_S` old; a stage that does not answer has ended."""
         with self._turn:
             if self._states is None or monotonic() - self._asked_at >= FRESH_S:
-                others = self._looking.map(_state, self._asked.items())
-                self._states = {"web": self._own(), **dict(others)}
+                self._states = dict(self._looking.map(_state, self._asked.items()))
                 self._asked_at = monotonic()
             return self._states
 

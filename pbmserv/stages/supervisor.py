@@ -37,7 +37,7 @@ from pbmserv.stages.ports import Bound
 from pbmserv.stages.process import Setup
 from pbmserv.stages.run_stage import run_stage
 from pbmserv.stages.stacks import StackFile
-from pbmserv.stages.stage_names import STAGES, post_count, process_names, stage_of_process
+from pbmserv.stages.stage_names import STAGES, process_names, stage_of_process
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.core.database import outage_line
 
@@ -101,7 +101,7 @@ class Supervisor:
     Args:
         base: databases, keys and games, disconnected.
         bound: the listening sockets.
-        folder: the folder in which the processes meet.
+        folder: the run folder of this server (`run_folders`).
         stages: some of `STAGES`.
         ready: called once, when all processes are ready.
     """
@@ -121,11 +121,10 @@ class Supervisor:
 
     def run(self) -> int:
         """Serve until SIGTERM or SIGINT; return the process's exit code."""
-        posts = post_count() if "post" in self.stages else 0
         names: list[str] = []
         for stage in STAGES:
             if stage in self.stages:
-                names += process_names(stage, posts, self.base.registry)
+                names += process_names(stage, self.base.registry)
         self._children = {name: _Child(name) for name in names}
         kills = Kills()  # shared by all posts: the letter comes to another one next
         for name in names:
@@ -142,17 +141,17 @@ class Supervisor:
             self.bound.keep_only(name)
             self._children[name].stack.write_when_asked()
             setup = Setup(
+                name,
                 self.base,
                 self.bound,
                 self.folder,
                 tuple(names),
-                max(1, posts),
                 self._children[name].current,
                 dict(self._suspects),
                 tuple(self._stops),
                 lambda: _write(telling_end, f"{name}\n"),
             )
-            run_stage(name, setup)
+            run_stage(setup)
 
         for signum, handler in (
             (signal.SIGTERM, self._stop),

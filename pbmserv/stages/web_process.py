@@ -20,10 +20,9 @@ from pbmserv.stages.current_work import THREADS, CurrentWork
 from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.messages import Request, StageState, StoreForm, StorePress
 from pbmserv.stages.operators import OperatorOrders
-from pbmserv.stages.process import Setup, until_stopped
+from pbmserv.stages.process import Process, Setup
 from pbmserv.stages.questions import PATIENCE_S, Asking, NotThere, tell_play_of_stops
-from pbmserv.stages.rings import Ring
-from pbmserv.stages.state import Stages, is_answering, own_numbers
+from pbmserv.stages.state import Stages, is_answering
 from pbmserv.stages.web_ports import WebPorts
 from pbmserv.stages.web_stage import WebStage
 
@@ -41,27 +40,16 @@ T = TypeVar("T")
 log = logging.getLogger("pbmserv.stages")
 
 
-async def run_web(name: str, setup: Setup) -> None:
-    """Serve the pages until SIGTERM."""
-    base = setup.base
+def web_process(setup: Setup) -> Process:
+    """Return the process of the pages."""
+    base, folder = setup.base, setup.folder
     asyncio.get_running_loop().set_default_executor(_Watched(setup.current))
     has_own_door = "door" in setup.stages
-    path = setup.folder / "door.sock"
-    door = _DoorOfPages(Asking(path, PATIENCE_S if has_own_door else ELSEWHERE_S))
-    if not has_own_door and not await asyncio.to_thread(is_answering, path):
-        log.warning("no door runs beside the pages: moves and forms on them fail until one does")
-    stage = WebStage(base, door, OperatorOrders(base.settings))
-    others = tuple(process for process in setup.stages if process != name)
-    loop_vital = Vital("web", True, 0.0, 60.0)
-    ports: WebPorts | None = None
-
-    def state() -> StageState:
-        slots = ports.slots() if ports else {}
-        return StageState((loop_vital,), slots, counted=own_numbers())
-
-    stages = Stages(setup.folder, others, state)
-    folder = base.settings.data_dir
-    health = Health(stages.parts, folder, base.mail, base.game, stages.write, base.clock)
+    door = Asking(folder / "door.sock", PATIENCE_S if has_own_door else ELSEWHERE_S)
+    stage = WebStage(base, _DoorOfPages(door), OperatorOrders(base.settings))
+    stages = Stages(folder, setup.stages)
+    data_dir = base.settings.data_dir
+    health = Health(stages.parts, data_dir, base.mail, base.game, stages.write, base.clock)
 
     async def metrics() -> bytes:
         return await metrics_of(health, await asyncio.to_thread(stages.counted))
@@ -69,21 +57,27 @@ async def run_web(name: str, setup: Setup) -> None:
     ports = WebPorts(
         base, stage, health, metrics, setup.bound, connection_shares(base.settings, setup.bound)
     )
-    await ports.open()
     beating = asyncio.create_task(_beat(setup.current), name="beat")
-    ring = Ring(setup.folder / "web.ring", stage.play.ring)
-    ring.start()
-    with closing(Asking(setup.folder / "play.sock", ELSEWHERE_S)) as play:
-        await asyncio.to_thread(tell_play_of_stops, play, setup.stops)
+
+    def state() -> StageState:
+        return StageState((Vital("web", True, 0.0, 60.0),), ports.slots())
+
+    async def start() -> None:
+        if not has_own_door and not await asyncio.to_thread(is_answering, folder / "door.sock"):
+            log.warning(
+                "no door runs beside the pages: moves and forms on them fail until one does"
+            )
+        await ports.open()
+        with closing(Asking(folder / "play.sock", ELSEWHERE_S)) as play:
+            await asyncio.to_thread(tell_play_of_stops, play, setup.stops)
 
     async def stop() -> None:
-        ring.close()
         beating.cancel()
         setup.current.clear()
         await ports.close()
         stages.close()
 
-    await until_stopped(setup, setup.reload(name), stop)
+    return Process(start=start, stop=stop, state=state, woken=stage.play.ring)
 
 
 class _DoorOfPages:

@@ -8,8 +8,8 @@ from pbmserv.service.mails.incoming import MailParser
 from pbmserv.service.operators.pages import OperatorPages, Queue, Side
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.stages.base import Base
-from pbmserv.stages.places import first_place
 from pbmserv.stages.play_of_pages import PagesDoor, PlayOfPages
+from pbmserv.stages.run_folders import first_run_folder
 from pbmserv.stages.state import started_at, states
 from pbmserv.stages.status_lines import queue_rows, reports_line, running_line
 from pbmserv.store.boards.positions import Positions
@@ -53,7 +53,7 @@ def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages
         with base.mail.reading.connect() as mail, base.game.reading.connect() as game:
             queues = health.queues(mail, game, base.clock.now())
             reports, sources = reports_line(game), reported_sources.worst(game, most=20)
-        stages = states(first_place(base.settings.data_dir))
+        stages = states(first_run_folder(base.settings.data_dir))
         return Queue(
             running_line(queues, started_at(stages.values())),
             {name: state.doing for name, state in stages.items()},

@@ -27,6 +27,7 @@ from pbmserv.stages.bots_process import BotsStage
 from pbmserv.stages.door_process import DoorStage
 from pbmserv.stages.play_process import PlayStage
 from pbmserv.stages.post_process import PostStage
+from pbmserv.stages.rings import Rings
 from pbmserv.store.accounts import players
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
@@ -184,9 +185,7 @@ def server(*games: Any) -> Iterator[TestServer]:
         if games:
             base.registry = Registry(games)
         hasher = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-        play = PlayStage(
-            base, _idle, _idle, _idle, hasher, names=None, by="test play", has_own_door=True
-        )
+        play = PlayStage(base, Rings(), hasher, names=None, by="test play", has_own_door=True)
         stack.callback(play.stop)
         door = DoorStage(base, play.play.ring, None)
         stack.callback(door.stop)
@@ -198,7 +197,3 @@ def server(*games: Any) -> Iterator[TestServer]:
         stack.callback(loop.close)
         stack.callback(lambda: loop.run_until_complete(loop.shutdown_default_executor()))
         yield TestServer(play, door, post, bots, loop, base.mail_domain.address)
-
-
-def _idle() -> None:
-    """Ring nobody: all work is done when it is asked for."""

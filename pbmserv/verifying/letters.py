@@ -91,7 +91,7 @@ class Mailbox:
     Attributes:
         mails: number of mails.
         skipped: mails that are too long or too many.
-        letters: letters with hashes.
+        letters: letters with hashes, as the keys of a dictionary, so that a copy counts once.
         records: texts of records, each with the letter that it came with, if any.
         marks: marks of all mails, such as those that a player has sent.
         answered: marks of the mails to which letters are answers.
@@ -99,7 +99,7 @@ class Mailbox:
 
     mails: int = 0
     skipped: int = 0
-    letters: list[Letter] = field(default_factory=list)
+    letters: dict[Letter, None] = field(default_factory=dict)
     records: list[tuple[str, Letter | None]] = field(default_factory=list)
     marks: set[str] = field(default_factory=set)
     answered: set[str] = field(default_factory=set)
@@ -147,7 +147,7 @@ class Mailbox:
             _is_signed(headers),
         )
         if hashes or searches:
-            self.letters.append(letter)
+            self.letters[letter] = None
             answered = _IDENTITY.findall(first(headers, "in-reply-to")[:1_000])
             self.answered.update(map(mail_mark, answered[:1]))
         self._add_record(attached_text(raw, FIRST_LINE), letter)

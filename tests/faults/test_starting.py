@@ -26,8 +26,8 @@ from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.files import make_private
 from pbmserv.net.listening import bind
 from pbmserv.serve import serve
-from pbmserv.stages.places import first_place, meeting_place
 from pbmserv.stages.preflight import held_folders, refuse_wrong_clock
+from pbmserv.stages.run_folders import first_run_folder, held_run_folder
 
 pytestmark = pytest.mark.slow
 
@@ -197,7 +197,7 @@ def test_a_folder_of_sockets_in_which_others_may_put_their_own(
     shared.mkdir()
     far.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(shared))
-    with meeting_place(far, ["door"]) as folder:
+    with held_run_folder(far, ["door"]) as folder:
         assert folder.parent.parent == shared
         assert folder.parent.stat().st_mode & 0o777 == 0o700
     for spoil in (
@@ -208,10 +208,10 @@ def test_a_folder_of_sockets_in_which_others_may_put_their_own(
         if not folder.parent.exists():
             folder.parent.symlink_to(shared / "theirs")
         with pytest.raises(ServerFault, match=f"others may write to {folder.parent}; remove it"):
-            first_place(far)
+            first_run_folder(far)
         with (
             pytest.raises(ServerFault, match="others may write to"),
-            meeting_place(far, ["door"]),
+            held_run_folder(far, ["door"]),
         ):
             pass
 

@@ -10,8 +10,8 @@ from rows import rows
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import read_id
-from pbmserv.games.blackbox.options import ENDLESS
-from pbmserv.games.blackbox.practice import Practice, Scoring, begin
+from pbmserv.games.blackbox.options import ENDLESS, Scoring
+from pbmserv.games.blackbox.practice import Practice, begin
 from pbmserv.views.texts import refusal_sentence
 
 

@@ -14,8 +14,8 @@ from pbmserv.games.blackbox.facts import facts_of
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import read_id
 from pbmserv.games.blackbox.lessons import lessons_of
-from pbmserv.games.blackbox.options import ENDLESS
-from pbmserv.games.blackbox.practice import Practice, Scoring, begin
+from pbmserv.games.blackbox.options import ENDLESS, Scoring
+from pbmserv.games.blackbox.practice import Practice, begin
 from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View

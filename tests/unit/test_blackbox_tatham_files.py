@@ -17,8 +17,8 @@ from pbmserv.errors import MoveError, NotUnderstood, PlayerError
 from pbmserv.games.blackbox.contradictions import beam_shown, differing_ports
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, is_plain, read_id
 from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.games.blackbox.options import ENDLESS
-from pbmserv.games.blackbox.practice import Practice, Scoring, at_no_charge, begin, resumed
+from pbmserv.games.blackbox.options import ENDLESS, Scoring
+from pbmserv.games.blackbox.practice import Practice, at_no_charge, begin, resumed
 from pbmserv.games.blackbox.rays import HIT, trace
 from pbmserv.games.blackbox.saving import load
 from pbmserv.games.blackbox.tatham_files import (

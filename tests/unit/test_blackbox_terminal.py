@@ -15,7 +15,8 @@ from pbmserv.cli.blackbox.terminal.board import Board
 from pbmserv.cli.blackbox.terminal.hiding import Hiding
 from pbmserv.cli.blackbox.terminal.panels import Question
 from pbmserv.games.blackbox.game_ids import read_id
-from pbmserv.games.blackbox.practice import Practice, Scoring, begin
+from pbmserv.games.blackbox.options import Scoring
+from pbmserv.games.blackbox.practice import Practice, begin
 from pbmserv.games.blackbox.state import Box
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,8 @@ from rows import rows
 
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError, PlayerError
 from pbmserv.games.blackbox.game_ids import read_id
-from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
+from pbmserv.games.blackbox.options import Scoring
+from pbmserv.games.blackbox.practice import Practice, begin, resumed
 from pbmserv.games.blackbox.transcripts import (
     MOST_CHARACTERS,
     MOST_MOVES,

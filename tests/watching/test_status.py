@@ -112,10 +112,12 @@ def test_its_stages_say_what_they_do_and_since_when(
     with Process(tmp_path, database_url) as served:
         text = status(capsys, monkeypatch, database_url)
         think = equipment()
-        assert f"Stages on this machine: bots ({think}), door, play, post1." in text
+        assert f"Stages on this machine: bots ({think}), door, play, post1, web." in text
         assert find_spec("numba") is None or think.endswith("compiled search")
         content = json.loads(status(capsys, monkeypatch, database_url, "--json"))
-        assert content["stages"] == dict.fromkeys(("door", "play", "post1"), "") | {"bots": think}
+        assert content["stages"] == dict.fromkeys(("door", "play", "post1", "web"), "") | {
+            "bots": think
+        }
         assert content["mails"] == {"count": 0, "oldest_s": 0.0}
         before = datetime.fromisoformat(content["started"])
         with paused(served, "play"):

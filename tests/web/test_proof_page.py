@@ -70,6 +70,10 @@ def test_a_mailbox_and_single_letters_prove_a_game(site: Starlette, mails: list[
         assert b"no-store" in dict(answer.headers)[b"cache-control"]
 
 
+def test_a_letter_that_is_uploaded_twice_counts_once(site: Starlette, mails: list[bytes]) -> None:
+    assert words(upload(site, *mails, mails[-1])) == words(upload(site, *mails))
+
+
 def test_a_changed_letter_is_named(site: Starlette, mails: list[bytes]) -> None:
     other = re.sub(rb" record=[0-9a-f]{8}", b" record=00000000", mails[-1])
     assert "does not fit" in words(upload(site, *mails[:-1], other))

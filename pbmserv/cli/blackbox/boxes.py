@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from secrets import randbelow
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -22,10 +23,16 @@ from pbmserv.cli.blackbox.arguments import (
 from pbmserv.cli.blackbox.refusals import Unusable, politely, sentence
 from pbmserv.cli.output import harmless, say
 from pbmserv.errors import PlayerError
-
-if TYPE_CHECKING:
-    from pbmserv.games.blackbox.game_ids import Parameters
-
+from pbmserv.games.blackbox.game_ids import (
+    Parameters,
+    atoms_of,
+    described,
+    descriptive_id,
+    read_id,
+    read_parameters,
+    seeded_id,
+)
+from pbmserv.games.blackbox.options import GRADED, Grade, Options
 
 MOST = 1_000_000
 
@@ -35,15 +42,6 @@ class Form(StrEnum):
 
     ID = "id"
     SEED = "seed"
-
-
-class Difficulty(StrEnum):
-    """Grades of boxes, as in `options.Grade`, which is not imported here to keep help fast."""
-
-    EASY = "easy"
-    MEDIUM = "medium"
-    HARD = "hard"
-    FIENDISH = "fiendish"
 
 
 FormOption: TypeAlias = Annotated[
@@ -69,7 +67,7 @@ def generate(
     ] = None,
     form: FormOption = Form.ID,
     difficulty: Annotated[
-        Difficulty | None,
+        Grade | None,
         typer.Option("--difficulty", help="Only boxes of this grade, on boards of 5x5/3 to 8x8/4."),
     ] = None,
     unique: Annotated[
@@ -89,8 +87,6 @@ def generate(
     Example: pbmserv blackbox generate 5 7x7/4 --difficulty fiendish --unique
     """
     with politely("generate"):
-        from pbmserv.games.blackbox.game_ids import described, read_id
-
         kind, texts = _series(params, seed, form)
         if difficulty or unique:
             texts = _filtered(kind, texts, difficulty, unique=unique)
@@ -105,8 +101,6 @@ def _series(params: str, seed: str | None, form: Form) -> tuple[Parameters, Iter
         PlayerError: the parameters or the ID are wrong.
         Unusable: the seed is named twice, or a descriptive ID has no seed.
     """
-    from pbmserv.games.blackbox.game_ids import read_id, read_parameters, seeded_id
-
     kind: Parameters
     if is_game_id(params):
         game = read_id(params)
@@ -125,7 +119,7 @@ def _series(params: str, seed: str | None, form: Form) -> tuple[Parameters, Iter
 
 
 def _filtered(
-    kind: Parameters, texts: Iterable[str], difficulty: Difficulty | None, *, unique: bool
+    kind: Parameters, texts: Iterable[str], difficulty: Grade | None, *, unique: bool
 ) -> Iterator[str]:
     """Yield the game IDs whose boxes are of a grade or unique.
 
@@ -133,8 +127,6 @@ def _filtered(
         Unusable: such boxes cannot be graded, or there seem to be none.
     """
     from pbmserv.games.blackbox.bots.difficulty import TRIES, grade, is_unique
-    from pbmserv.games.blackbox.game_ids import atoms_of, read_id
-    from pbmserv.games.blackbox.options import GRADED, Options
 
     options = Options.of(kind)
     if difficulty and not options.gradable:
@@ -142,7 +134,7 @@ def _filtered(
     rejected = 0
     for text in texts:
         atoms = atoms_of(read_id(text))
-        if difficulty and grade(options, atoms) != difficulty.value:
+        if difficulty and grade(options, atoms) != difficulty:
             rejected += 1
         elif unique and (uniqueness := is_unique(options, atoms)) is not True:
             if uniqueness is None:
@@ -164,8 +156,6 @@ def _numbered_seed(seed: str | None, number: int) -> str:
 
 def fresh_seed() -> str:
     """Return a random seed of fifteen digits, as in Simon Tatham's program."""
-    from secrets import randbelow
-
     return str(10**14 + randbelow(9 * 10**14))
 
 
@@ -181,8 +171,6 @@ def decode(
     Example: pbmserv blackbox decode w8h8m5M5:9fef256fb015513fe87e0c4c
     """
     with politely("decode"):
-        from pbmserv.games.blackbox.game_ids import described
-
         for box in every_box(ids):
             if form is Form.SEED and box.game.seed is None:
                 raise Unusable(f"{box.game.text} describes its box, so nobody knows a seed.")
@@ -226,8 +214,6 @@ def encode(
 
 
 def _encode(words: Sequence[str]) -> str:
-    from pbmserv.games.blackbox.game_ids import descriptive_id
-
     kind = _parameters(words[0])
     cells = cells_named(kind.board, words_in(" ".join(words[1:])))
     if not cells:
@@ -243,6 +229,4 @@ def _encode(words: Sequence[str]) -> str:
 
 def _parameters(word: str) -> Parameters:
     """Return the parameters in front of a game ID, or those of a word without a seed."""
-    from pbmserv.games.blackbox.game_ids import read_parameters
-
     return read_parameters(word.partition(":")[0].partition("#")[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,19 +13,12 @@ from pbmserv.cli.blackbox.arguments import AsFile, AsGame, is_game_id, names_a_f
 from pbmserv.cli.blackbox.boxes import fresh_seed
 from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.extras import require
+from pbmserv.games.blackbox.options import Scoring
 
 if TYPE_CHECKING:
     from pbmserv.cli.blackbox.terminal.application import Start
     from pbmserv.games.blackbox.game_ids import GameId, Parameters
     from pbmserv.games.blackbox.practice import Practice
-
-
-class ScoringOption(StrEnum):
-    """Kinds of scoring, as in `practice.Scoring`, which is not imported here to keep help fast."""
-
-    PRACTICE = "practice"
-    CLASSIC = "classic"
-    TIMED = "timed"
 
 
 def play(
@@ -39,13 +31,13 @@ def play(
         ),
     ] = "8x8/4",
     scoring: Annotated[
-        ScoringOption,
+        Scoring,
         typer.Option(
             "--scoring",
             help="classic: points for rays, one guess. timed: points for ports and seconds. "
             "practice: no score, and you can undo everything.",
         ),
-    ] = ScoringOption.PRACTICE,
+    ] = Scoring.PRACTICE,
     guesses: Annotated[
         int | None, typer.Option("--guesses", min=1, max=99, help="How many guesses you have.")
     ] = None,
@@ -72,13 +64,11 @@ def play(
         if hide and (as_game or as_file or Path(game).is_file() or is_game_id(game)):
             raise Unusable("--hide needs a kind of box, such as 8x8/4, not a box or a game.")
         require("textual")
-        from pbmserv.games.blackbox.practice import USUAL_GUESSES, Scoring, begin
+        from pbmserv.games.blackbox.practice import USUAL_GUESSES, begin
 
         def begin_game(box: GameId) -> Practice:
-            rules = Scoring(scoring)
-            return begin(
-                box, rules, guesses or USUAL_GUESSES[rules], fair=not exact, clue=not no_clue
-            )
+            most = guesses or USUAL_GUESSES[scoring]
+            return begin(box, scoring, most, fair=not exact, clue=not no_clue)
 
         start = _start(game, begin_game, as_game=as_game, as_file=as_file)
         if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):

@@ -86,7 +86,8 @@ def game_on(game_id: str, moves: str) -> Practice:
         PlayerError: the ID is wrong, or a move cannot be made.
     """
     from pbmserv.games.blackbox.game_ids import read_id
-    from pbmserv.games.blackbox.practice import USUAL_GUESSES, Scoring, begin
+    from pbmserv.games.blackbox.options import Scoring
+    from pbmserv.games.blackbox.practice import USUAL_GUESSES, begin
 
     guesses = USUAL_GUESSES[Scoring.PRACTICE]
     game = begin(read_id(game_id), Scoring.PRACTICE, guesses, fair=True, clue=True)

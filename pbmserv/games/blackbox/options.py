@@ -27,6 +27,15 @@ MOST_GUESSES = 99
 ENDLESS = 1_000_000
 """The number of guesses in practice, more than fit into any record."""
 SCORINGS = ("classic", "timed", "first")
+"""Kinds of scoring of a race."""
+
+
+class Scoring(StrEnum):
+    """Kinds of scoring of a game without a server (`practice`)."""
+
+    PRACTICE = "practice"
+    CLASSIC = "classic"
+    TIMED = "timed"
 
 
 class Grade(StrEnum):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property
 from itertools import chain
 
@@ -15,7 +14,7 @@ from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped, described
 from pbmserv.games.blackbox.lessons import explained
 from pbmserv.games.blackbox.moves import move_of
-from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options
+from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options, Scoring
 from pbmserv.games.blackbox.racing import Score, hinted, score
 from pbmserv.games.blackbox.refusals import elements_of
 from pbmserv.games.blackbox.rules import drop_out, play
@@ -31,14 +30,6 @@ PLAYER = Seat(0)
 _NO_DRAWS = Rng(b"", 0)
 """The random numbers of moves, which use none: on a box that the server hid, the board decides
 which clue a wrong guess gets."""
-
-
-class Scoring(StrEnum):
-    """Kinds of scoring."""
-
-    PRACTICE = "practice"
-    CLASSIC = "classic"
-    TIMED = "timed"
 
 
 USUAL_GUESSES = {

@@ -58,12 +58,11 @@ from pbmserv.games.blackbox.game_ids import (
 )
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.moves import Element, Kind, read_elements
-from pbmserv.games.blackbox.options import ENDLESS
+from pbmserv.games.blackbox.options import ENDLESS, Scoring
 from pbmserv.games.blackbox.practice import (
     PLAYER,
     SOLVE,
     Practice,
-    Scoring,
     at_no_charge,
     begin,
 )

@@ -33,7 +33,8 @@ from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.bots.hints import hint
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.marker_checks import check_markers
-from pbmserv.games.blackbox.practice import PLAYER, Practice, Scoring
+from pbmserv.games.blackbox.options import Scoring
+from pbmserv.games.blackbox.practice import PLAYER, Practice
 from pbmserv.games.blackbox.rays import cells_passed, trace
 from pbmserv.plurals import counted
 from pbmserv.views.texts import note_sentences, render_text

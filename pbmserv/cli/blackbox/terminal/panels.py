@@ -14,8 +14,8 @@ from textual.widgets import Input, Static
 from pbmserv.cli.blackbox.terminal.board import Board, Highlight
 from pbmserv.engine.types import Note
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.options import MOST_GUESSES, Options
-from pbmserv.games.blackbox.practice import Practice, Scoring
+from pbmserv.games.blackbox.options import MOST_GUESSES, Options, Scoring
+from pbmserv.games.blackbox.practice import Practice
 from pbmserv.games.blackbox.racing import PER_WRONG, TIMED_FAULT
 from pbmserv.games.blackbox.rays import HIT_MARK, REFLECTION_MARK, result_text
 from pbmserv.games.blackbox.views import BoxView

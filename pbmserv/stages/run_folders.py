@@ -1,4 +1,7 @@
-"""The folder in which the processes of one server on this machine meet, and their names in it."""
+"""The run folder of a server: it has the sockets and locks of its processes on this machine.
+
+Several servers with one data folder have run folders 1, 2, … in it.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,8 @@ MOST_SERVERS = 16
 """Most servers with one data folder on this machine (on PostgreSQL)."""
 
 
-def first_place(data_dir: Path) -> Path:
-    """Return the folder of the first server with this data folder.
+def first_run_folder(data_dir: Path) -> Path:
+    """Return the run folder of the first server with this data folder.
 
     Raises:
         ServerFault: others may write to it. A socket of theirs in it would answer in play's name.
@@ -37,14 +40,14 @@ def first_place(data_dir: Path) -> Path:
 
 
 @contextlib.contextmanager
-def meeting_place(data_dir: Path, stages: Sequence[str]) -> Iterator[Path]:
-    """Hold the first folder in which none of *stages* runs.
+def held_run_folder(data_dir: Path, stages: Sequence[str]) -> Iterator[Path]:
+    """Hold the first run folder in which none of *stages* runs.
 
     Raises:
         ServerFault: the folder is not private, or too many servers share the data folder.
     """
-    files.make_private(first_place(data_dir).parent)
-    first = first_place(data_dir)  # checked again: the folder may be new
+    files.make_private(first_run_folder(data_dir).parent)
+    first = first_run_folder(data_dir)  # checked again: the folder may be new
     for number in range(1, MOST_SERVERS + 1):
         folder = first.with_name(str(number))
         files.make_private(folder)
@@ -65,8 +68,8 @@ def meeting_place(data_dir: Path, stages: Sequence[str]) -> Iterator[Path]:
 def claimant(folder: Path, process: str) -> str:
     """Return the name under which a process claims rows of the database.
 
-    No two live processes have the same name: `meeting_place` locks the folder for each stage, and
-    the folder's random mark tells it from other folders of the same host name. The successor of a
+    No two live processes have the same name: `held_run_folder` locks the folder for each stage,
+    and its random mark tells it from other folders of the same host name. The successor of a
     dead process has the same name, and so knows what its predecessor had claimed.
     """
     mark = folder / "mark"
