@@ -140,7 +140,7 @@ def _carry_out_sentences(
     if answer is not None:
         refuse_unclear_answer(mover, answer.sentence.written, is_yes=answer.is_yes)
     if is_read and is_heard_praise(context, written) and not error.refusal.example:
-        return say(mover.board, sitter, pass_on(context, written))
+        return say(context, mover.board, sitter, pass_on(context, written))
     raise error
 
 
@@ -179,7 +179,7 @@ def _pass_on_thanks(
     """
     written = "\n".join((command.lines[0], command.after[0]))
     if board.status == BoardStatus.FINISHED and is_heard_praise(context, written):
-        return say(board, sitter, pass_on(context, written))
+        return say(context, board, sitter, pass_on(context, written))
     raise board_over(context, board)
 
 

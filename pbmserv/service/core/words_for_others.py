@@ -18,6 +18,7 @@ from pbmserv.commands.reading.lines_below import LONGEST_WORDS, LinesBelow
 from pbmserv.commands.reading.quoted_lines import Quoted
 from pbmserv.commands.table.accounts import ChangePassword
 from pbmserv.commands.table.starting import Challenge
+from pbmserv.errors import Refused
 from pbmserv.mail.own_tokens import lines_with_tokens
 from pbmserv.service.core.command_state import Speaker
 from pbmserv.service.core.context import CommandContext
@@ -44,6 +45,14 @@ def words_for_others(context: CommandContext) -> Said:
     if written is None:
         written = context.submission.reading.words
     return pass_on(context, written) if written else UNSAID
+
+
+def no_words(context: CommandContext, command: str) -> Refused:
+    """Return the refusal of a command that needs words for others, if none can be passed on.
+
+    It says whether words are missing or were withheld.
+    """
+    return Refused("no-words", part=command, withheld=bool(context.current.left_out))
 
 
 def pass_on(context: CommandContext, written: str) -> Said:

@@ -194,7 +194,7 @@ class Executor:
 
         To see whether the example of the letter works, it is carried out and undone.
         """
-        if error.refusal.code != "no-words":  # there may be none because all were left out
+        if not error.refusal.values.get("withheld"):
             context.current.left_out.clear()
         read, refusal = line_readings.refused_reading(context, choice, error)
         part, echo = refusal_letters.explain(context, read, refusal)
