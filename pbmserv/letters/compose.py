@@ -65,7 +65,7 @@ class _Draft:
 
     Attributes:
         shown: the board that it is about, if any.
-        title: of its thread.
+        title: the topic of its thread.
     """
 
     reader: Reader

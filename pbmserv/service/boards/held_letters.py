@@ -100,7 +100,7 @@ def _summary_with(words: Mapping[str, Any], news: Part) -> dict[str, Any]:
 def _merged(old: Part, news: Part) -> Part:
     """Return one part that shows the reader's move and the bot's answer."""
     if old.letter == "started" and news.letter == "board":
-        return replace(old, ply=news.ply)  # only the atoms were hidden
+        return replace(old, ply=news.ply)  # the bot has only hidden its atoms
     event = old.words.get("event")
     ply = old.ply or 0
     after = old.words["after"] if event == "run" else ply - 1 if event == "moved" else ply

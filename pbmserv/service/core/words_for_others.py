@@ -1,7 +1,7 @@
-"""The guard through which the words of a player reach others, whatever mail brings them.
+"""The guard through which all words of a player for others pass.
 
-Letters take no other text as somebody's words than `Said`, which only this module makes. The answer
-tells the writer which passages were withheld, and why.
+Letters take only `Said` as a player's words, and only this module makes it. The answer tells the
+writer which passages were withheld, and why.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def pass_on(context: CommandContext, written: str) -> Said:
 
 def _checked(context: CommandContext, writer: Speaker, written: str) -> Passed:
     if not context.is_proven(writer.player_id, writer.userid):  # as a challenge may begin
-        unproven = NotTried("unproven", example=_with_password(context, writer))
+        unproven = NotTried("unproven", example=_challenge_with_password(context, writer))
         return Passed(UNSAID, (Line(WORDS, unproven),))
     below = LinesBelow(
         written.split("\n"), 0, frozenset(g.info.key for g in context.services.registry)
@@ -101,7 +101,7 @@ def _checked(context: CommandContext, writer: Speaker, written: str) -> Passed:
     return Passed(Said("\n".join(kept).strip()[:LONGEST_WORDS].rstrip()), tuple(left_out))
 
 
-def _with_password(context: CommandContext, writer: Speaker) -> str:
+def _challenge_with_password(context: CommandContext, writer: Speaker) -> str:
     """Return the challenge of this mail with userid and password; ``""`` if it has none."""
     challenge = next(
         (
