@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
@@ -65,7 +65,7 @@ class _Draft:
 
     Attributes:
         shown: the board that it is about, if any.
-        title: of its thread.
+        title: the topic of its thread.
     """
 
     reader: Reader
@@ -90,6 +90,8 @@ class Composer:
         self.mail_domain = mail_domain
         self.positions = positions
         self._web_url = web_url
+        # The word by which feedback loops know this server.
+        self._sender_mark = hashlib.sha256(mail_domain.domain.encode()).hexdigest()[:10]
         self._growths: Growths = {}
         self._template_values = TemplateValues(mail_domain, registry, web_url)
 
@@ -131,8 +133,7 @@ class Composer:
             *reader.proofs.values(),
         ]
         return Headers(
-            from_name="pbmserv",
-            from_addr=self.mail_domain.address,
+            server=self.mail_domain.address,
             to=row.recipient,
             reply_to=reader.reply_to,
             subject=draft.texts.subject,
@@ -142,7 +143,6 @@ class Composer:
             thread=thread,
             topic=draft.title if thread else "",
             date=row.created_at,
-            x_loop=self.mail_domain.address,
             list_id=f"{self.mail_domain.local}.{self.mail_domain.domain}",
             list_unsubscribe=unsubscribe_addresses(
                 self.mail_domain, self._web_url, row, reader.player
@@ -150,7 +150,7 @@ class Composer:
             auto_submitted="auto-replied" if row.in_reply_to else "auto-generated",
             # Feedback loops count complaints by these words. They are in Gmail's form, and say
             # nothing about the reader.
-            feedback_id=f"{row.letter}:{game}:{origin}:{_sender_mark(self.mail_domain.domain)}",
+            feedback_id=f"{row.letter}:{game}:{origin}:{self._sender_mark}",
             is_brief=is_brief,
             records=tuple(
                 [proof.short_field if is_brief else proof.field for proof in proofs[:MOST_FIELDS]]
@@ -401,9 +401,3 @@ def _coach_values(
     if "seats" in words:
         return {"reports": [results[seat] for seat in words["seats"] if seat in results]}
     return {"hint": results.get(-1 if seat is None else seat)}
-
-
-@lru_cache(maxsize=16)
-def _sender_mark(domain: str) -> str:
-    """Return the word by which feedback loops know this server."""
-    return hashlib.sha256(domain.encode()).hexdigest()[:10]

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from functools import lru_cache
 from hashlib import sha256
 from typing import Literal
 
@@ -47,10 +46,9 @@ _MESSAGE_ID = re.compile(rf"<[\x21-\x3b\x3d\x3f-\x7e]{{1,{_LONGEST_VALUE}}}>")
 _TOKEN = re.compile(rf"[\x21-\x3b\x3d\x3f-\x7e]{{1,{_LONGEST_VALUE}}}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _MEDIA_TYPE = re.compile(r"[a-z]+/[a-z0-9][a-z0-9.+-]{0,60}")
-_PHRASE = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?: [A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 
 _QUOTED = {code: f"={code:02X}" for code in range(256)}
-# RFC 2047, 5 (3): the only characters that are safe in a phrase as well.
+# Characters that RFC 2047 needs quoted nowhere, not even in a phrase (5 (3)).
 _ENCODED_WORD_PLAIN = frozenset(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!*+-/"
 )
@@ -61,43 +59,40 @@ class Headers:
     """The variable parts of a letter's header.
 
     Attributes:
-        from_name: display name of the sender; "" for none.
-        from_addr: bare address of the sender.
-        to: bare address of the reader.
-        reply_to: bare address for answers.
+        server: address of the server. ``X-Loop`` has it, too, by which the server recognises its
+            own letters.
+        to: address of the reader.
+        reply_to: address for answers.
         subject: any text; it is written in one line.
         message_id: id of the letter in angle brackets; it also determines the boundary.
-        in_reply_to: an id in angle brackets; ``None`` or "" for none.
+        in_reply_to: an id in angle brackets; "" for none.
         references: ids of the thread, oldest first.
         thread: id of the thread's first letter, which may be this one; "" for none.
         topic: topic of the thread; "" for none.
         date: an aware moment, which is written in UTC.
-        x_loop: a word by which the server recognises its own letters.
         list_id: the identifier of RFC 2919 without angle brackets.
         list_unsubscribe: ``https:`` and ``mailto:`` URLs, the best first. With an ``https:`` URL
             the one-click header of RFC 8058 is added.
         auto_submitted: ``auto-replied`` for an answer to a mail (RFC 3834 section 5).
-        feedback_id: a word for the feedback loops of large providers; ``None`` for none.
+        feedback_id: a word for the feedback loops of large providers.
         is_brief: leave out all that mail programs can do without.
         records: values of ``Pbmserv-Record``, folded, with the hashes of boards.
     """
 
-    from_name: str
-    from_addr: str
+    server: str
     to: str
     reply_to: str
     subject: str
     message_id: str
-    in_reply_to: str | None
+    in_reply_to: str
     references: tuple[str, ...]
     thread: str
     topic: str
     date: datetime
-    x_loop: str
     list_id: str
     list_unsubscribe: tuple[str, ...]
     auto_submitted: Literal["auto-replied", "auto-generated"]
-    feedback_id: str | None
+    feedback_id: str
     is_brief: bool = False
     records: tuple[str, ...] = ()
 
@@ -180,45 +175,44 @@ def _header_lines(headers: Headers) -> str:
     if len(pages) + len([url for url in urls if url.startswith("mailto:")]) < len(urls):
         raise ServerFault("List-Unsubscribe needs mailto: or https: addresses")
     _check_ids(headers)
-    words = (headers.auto_submitted, headers.x_loop, headers.list_id, headers.feedback_id or "-")
-    for word in (*words, *urls):
+    server = _address(headers.server)
+    for word in (headers.auto_submitted, headers.list_id, headers.feedback_id, server, *urls):
         if not _TOKEN.fullmatch(word):
             raise ServerFault(f"not fit for a mail header: {word!r}")
     if headers.is_brief:
-        return _brief_lines(headers)
+        return _brief_lines(headers, server)
     lines = [
-        f"Date: {_date(headers.date.astimezone(UTC).replace(microsecond=0))}",
-        f"From: {_mailbox(headers.from_name, headers.from_addr)}",
+        f"Date: {format_datetime(headers.date.astimezone(UTC))}",
+        f"From: pbmserv <{server}>",
         f"To: {_address(headers.to)}",
         f"Reply-To: {_address(headers.reply_to)}",
         *_thread_lines(headers),
         f"Auto-Submitted: {headers.auto_submitted}",
         "X-Auto-Response-Suppress: All",
-        f"X-Loop: {headers.x_loop}",
+        f"X-Loop: {server}",
         f"List-Id: <{headers.list_id}>",
     ]
     if urls:  # RFC 2369 section 3.2: in brackets, separated by commas
         lines.append("List-Unsubscribe: " + ",\r\n ".join([f"<{url}>" for url in urls]))
     if pages:  # RFC 8058, 3.1: only with a page that accepts a POST
         lines.append("List-Unsubscribe-Post: List-Unsubscribe=One-Click")
-    if headers.feedback_id:
-        lines.append(f"Feedback-ID: {headers.feedback_id}")
+    lines.append(f"Feedback-ID: {headers.feedback_id}")
     lines += [f"Pbmserv-Record: {record}" for record in headers.records]
     lines.append("MIME-Version: 1.0\r\n")
     return "\r\n".join(lines)
 
 
-def _brief_lines(headers: Headers) -> str:
+def _brief_lines(headers: Headers, server: str) -> str:
     """Return the headers without which no mail arrives, is answered or ends a loop."""
     return "\r\n".join(
         [
-            f"Date: {_date(headers.date.astimezone(UTC).replace(microsecond=0))}",
-            f"From: {_mailbox('', headers.from_addr)}",
+            f"Date: {format_datetime(headers.date.astimezone(UTC))}",
+            f"From: {server}",
             f"To: {_address(headers.to)}",
             f"Reply-To: {_address(headers.reply_to)}",
             *_subject_and_id(headers),
             f"Auto-Submitted: {headers.auto_submitted}",
-            f"X-Loop: {headers.x_loop}",
+            f"X-Loop: {server}",
             *(f"Pbmserv-Record: {record}" for record in headers.records),
             "MIME-Version: 1.0\r\n",
         ]
@@ -233,7 +227,7 @@ def _check_ids(headers: Headers) -> None:
     """
     if not _MESSAGE_ID.fullmatch(headers.message_id):
         raise ServerFault(f"not a message id: {headers.message_id!r}")
-    ids = "".join((headers.in_reply_to or "", *headers.references))
+    ids = "".join((headers.in_reply_to, *headers.references))
     if not ids.isprintable() and _CONTROL.search(ids):
         raise ServerFault(f"control character in a message id: {ids!r}")
 
@@ -260,9 +254,8 @@ def _thread_lines(headers: Headers) -> list[str]:
         lines.append(f"Thread-Topic: {_unstructured(headers.topic)}")
         lines.append(f"Thread-Index: {_thread_index(headers)}")
     lines += _subject_and_id(headers)
-    answered = headers.in_reply_to or ""
-    if _MESSAGE_ID.fullmatch(answered):
-        lines.append(f"In-Reply-To: {answered}")
+    if _MESSAGE_ID.fullmatch(headers.in_reply_to):
+        lines.append(f"In-Reply-To: {headers.in_reply_to}")
     if references := "\r\n ".join(filter(_MESSAGE_ID.fullmatch, headers.references)):
         lines.append(f"References: {references}")
     return lines
@@ -293,10 +286,6 @@ def _thread_index(headers: Headers) -> str:
     return base64.b64encode(index).decode("ascii")
 
 
-_date = lru_cache(maxsize=64)(format_datetime)
-"""Format a moment in UTC. Letters of a group were queued at the same moments."""
-
-
 def _address(address: str) -> str:
     """Return an address as RFC 5322, 3.4.1 writes it, and RFC 6532 for other scripts."""
     match = _ADDRESS.fullmatch(address)
@@ -306,19 +295,6 @@ def _address(address: str) -> str:
         # Some providers have addresses such as `name.@…`, which need quotes in a header.
         return f'"{match["dots"]}"@{match["domain"]}'
     return address
-
-
-@lru_cache(maxsize=16)  # nearly always the server's own
-def _mailbox(name: str, address: str) -> str:
-    shown = _unstructured(name)
-    if not shown:
-        return _address(address)
-    if "=?" in shown:
-        return f"{shown}\r\n <{_address(address)}>"
-    if not _PHRASE.fullmatch(shown):
-        escaped = shown.replace("\\", "\\\\").replace('"', '\\"')
-        shown = f'"{escaped}"'
-    return f"{shown} <{_address(address)}>"
 
 
 def _unstructured(text: str) -> str:

@@ -31,7 +31,7 @@ class Reader:
         player: the player; ``None`` for a stranger.
         answer: what the reply address says; ``None`` for the plain address.
         reply_to: the address for answers.
-        form: ``html``, ``text`` or ``spoken``, as the player wants letters.
+        form: ``html``, ``text``, ``spoken`` or ``tiny``, as the player wants letters.
         room: characters of HTML that are left for parts.
         text_room: octets of text that are left for parts.
         parts: number of parts that are not rendered yet.

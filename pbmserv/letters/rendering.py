@@ -36,6 +36,7 @@ class Links(StrEnum):
     UNDRAWN = "undrawn"
 
 
+# Each level with those below it.
 _DOWN_FROM = {links: tuple(Links)[place:] for place, links in enumerate(Links)}
 
 
@@ -101,15 +102,14 @@ def _fitted(
 
     Links are left out if the HTML is longer than *fair*, and the board if it is longer than *most*.
     """
-    values = {"links": Links.NONE, **values}
-    first = texts = render(letter, values)
-    for links in _DOWN_FROM[values["links"]]:
-        if links != values["links"]:
-            values["links"] = links
-            texts = render(letter, values)
+    first = None
+    for links in _DOWN_FROM[values.get("links", Links.NONE)]:
+        texts = render(letter, {**values, "links": links})
+        first = first or texts
         room = most if links is Links.NONE else fair
         if len(texts.html) <= room or values.get("scene") is None:
             break
+    assert first is not None
     # Pieces that print nothing leave blank lines.
     text = _GAP.sub("\n\n", first.text.strip("\n") + "\n")
     return LetterTexts(" ".join(first.subject.split()), first.headline, text, texts.html)

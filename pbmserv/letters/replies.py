@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote
 
@@ -18,17 +17,19 @@ _FROM_STRANGERS = frozenset({Purpose.CONFIRM, Purpose.ADDRESS, Purpose.INVITED})
 """Purposes of questions to people who are not known to be players."""
 
 
-@dataclass(frozen=True, slots=True)
 class Mailto:
     """Makes links that begin a reply; templates call it with the text of the reply.
 
-    Attributes:
+    Args:
         address: the address of the reply.
         subject: the subject of the reply.
     """
 
-    address: str
-    subject: str
+    def __init__(self, address: str, subject: str) -> None:
+        local, _, domain = address.rpartition("@")
+        # RFC 6068 section 2: "+" and ":" need no encoding here.
+        to = f"{quote(local, safe='+')}@{quote(domain, safe='')}"
+        self._start = f"mailto:{to}?subject={quote(subject, safe=':')}&body="
 
     def __call__(self, words: str) -> Markup:
         """Return a ``mailto:`` link with address, subject and *words*.
@@ -37,16 +38,8 @@ class Mailto:
         percent-encoded, also ``+``, which some programs take for a blank (RFC 6068 section 5).
         Lines end with CR LF.
         """
-        link = _start(self.address, self.subject) + _body(words)
+        link = self._start + _body(words)
         return Markup(link)  # noqa: S704 - percent-encoded, and HTML allows "&" in front of "body="
-
-
-@lru_cache(maxsize=16)
-def _start(address: str, subject: str) -> str:
-    local, _, domain = address.rpartition("@")
-    # RFC 6068 section 2: "+" and ":" need no encoding here.
-    to = f"{quote(local, safe='+')}@{quote(domain, safe='')}"
-    return f"mailto:{to}?subject={quote(subject, safe=':')}&body="
 
 
 @lru_cache(maxsize=256)

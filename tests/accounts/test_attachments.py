@@ -15,22 +15,20 @@ from pbmserv.errors import ServerFault
 from pbmserv.letters.mime import Attachment, Headers, build
 
 HEADERS = Headers(
-    from_name="pbmserv",
-    from_addr="games@play.example",
+    server="games@play.example",
     to="ada@player.example",
     reply_to="games@play.example",
     subject="All we keep on you",
     message_id="<export.f00d@play.example>",
-    in_reply_to=None,
+    in_reply_to="",
     references=(),
     thread="",
     topic="",
     date=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
-    x_loop="games@play.example",
     list_id="games.play.example",
     list_unsubscribe=(),
     auto_submitted="auto-replied",
-    feedback_id=None,
+    feedback_id="export",
 )
 
 

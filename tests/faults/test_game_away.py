@@ -200,3 +200,23 @@ def test_a_player_can_leave_though_a_game_is_gone(opened: House) -> None:
         assert "deleted" in {letter.kind for letter in house.reply(question, "yes")}
         (listed,) = house.send(ANNA, "games anna")
         assert "no active games" in listed.text
+
+
+@pytest.mark.sqlite_alone
+def test_questions_about_a_game_that_is_gone_can_be_answered_with_no(opened: House) -> None:
+    friends = ("friend@far.example", "other@far.example")
+    with opened() as house:
+        house.sign_up("bela")
+        (question,) = house.send(BELA, "heaps challenge bela house")
+        sent = [
+            house.send(BELA, f"heaps challenge bela wonder-land {friend}") for friend in friends
+        ]
+    invitations = [letter for letters in sent for letter in letters if letter.recipient in friends]
+    with opened(heaps=False) as house:
+        house.mails = 100
+        (dropped,) = house.reply(question, "no")
+        assert "heaps (not installed)" in dropped.one_line
+        for invitation, answer in zip(invitations, ("no", "never"), strict=True):
+            told = {letter.recipient: letter.one_line for letter in house.reply(invitation, answer)}
+            assert "heaps (not installed)" in told[BELA]
+            assert "Not done" not in told[invitation.recipient]

@@ -11,7 +11,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import Said, said_again
-from pbmserv.service.core.words_for_others import words_for_others
+from pbmserv.service.core.words_for_others import no_words, words_for_others
 from pbmserv.store import audit
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
@@ -32,7 +32,7 @@ def message(context: CommandContext, command: Message) -> Answer:
             raise
         raise Refused("message-behind") from error  # "message bob see you"
     if not words_for_others(context):
-        raise Refused("no-words", part="message")
+        raise no_words(context, "message")
     to: list[Player] = []
     for userid in command.to:
         if userid in BOT_USERIDS:
@@ -52,7 +52,7 @@ def message_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
         part = "" if peer is None or peer.state == "deleted" else peer.userid
         raise Refused("takes-no-messages", part=part, example="help message")
     if not words_for_others(context):
-        raise Refused("no-words", part="message")
+        raise no_words(context, "message")
     return _send_words(context, sender, [peer], words_for_others(context))
 
 
@@ -66,7 +66,7 @@ def broadcast(context: CommandContext, command: Broadcast) -> Answer:
             example=f"message {sender.userid} PASSWORD FRIEND",
         )
     if not words_for_others(context):
-        raise Refused("no-words", part="broadcast")
+        raise no_words(context, "broadcast")
     count = len(_listeners(context, sender))
     if not count:
         raise Refused("nobody-listens", part="broadcast", example="help broadcast")

@@ -7,6 +7,7 @@ from pbmserv.commands.table.command_types import Secret
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, password_mark
 from pbmserv.service.accounts.new_addresses import boards_again
+from pbmserv.service.core.answer_readers import reader_of_answer
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.refusals import too_many_passwords
@@ -48,7 +49,7 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
         players.change(context.connection, player.id, {"reply_epoch": player.reply_epoch + 1})
     words = {"userid": player.userid, "left": not player.active, "reset": is_reset}
     part = Part("password-changed", words)
-    answered, _ = context.reader_of_answer()
+    answered, _ = reader_of_answer(context)
     others = [a for a in players.addresses_of(context.connection, player.id) if a != answered]
     boards_letters = boards_again(context, player) if is_reset and player.active else ()
     return Answer(

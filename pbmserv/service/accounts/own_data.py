@@ -9,6 +9,7 @@ from pbmserv.commands.table.accounts import Export, WhoAmI
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.commands.table.command_types import VOUCHED, Credentials
 from pbmserv.commands.table.row_types import Trait
+from pbmserv.service.core.answer_readers import reader_of_answer
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -38,7 +39,7 @@ def whoami(context: CommandContext, command: WhoAmI) -> Answer:
     owners: list[Player] = []
     if (
         context.actor.is_verified
-        and context.reader_of_answer()[0].lower() == context.actor.address.lower()
+        and reader_of_answer(context)[0].lower() == context.actor.address.lower()
     ):
         owners = players.by_address(context.connection, context.actor.address.lower())
     candidates = {player.id: player for player in (*([speaker] if speaker else ()), *owners)}

@@ -19,6 +19,7 @@ from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.accounts import waiting_challenges
 from pbmserv.service.accounts.new_addresses import UNCONFIRMED_DAYS
 from pbmserv.service.accounts.new_passwords import hash_of, refuse_sample
+from pbmserv.service.core.answer_readers import may_be_forged
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.flood_limits import refuse_too_many_questions
 from pbmserv.service.core.free_userids import free_userid, is_reserved_userid, signup_example
@@ -68,7 +69,7 @@ def signup(context: CommandContext, command: Signup) -> Answer:
         return Answer((), (question,))
     words = {
         "userid": command.userid,
-        "address": "" if context.may_be_forged([None]) else first,
+        "address": "" if may_be_forged(context, [None]) else first,
         "others": len(others),
     }
     return Answer((Part("signup-sent", words),), (question,))

@@ -11,7 +11,7 @@ from pbmserv.store.tables.boards import BoardStatus
 
 
 def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
-    """Note that a player accepts the board; return the userids of those who are still undecided."""
+    """Note that a player accepts the board; return the userids of the players still undecided."""
     if board.status != BoardStatus.PROPOSED:
         return ()
     undecided = board.undecided

@@ -83,9 +83,8 @@ def everybody_played(board: BoardRow, after: Position) -> bool:
     A forged From address may have begun the board, and a forger must not be able to give away
     ratings of others. In an event, players may give a game up before their first move.
     """
-    none = {FORFEIT, WITHDRAW} if board.of_event else {FORFEIT}
-    none |= {JOIN}
-    present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text not in none}
+    no_moves = {FORFEIT, JOIN, WITHDRAW} if board.of_event else {FORFEIT, JOIN}
+    present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text not in no_moves}
     return len(present) == board.seats
 
 
@@ -128,7 +127,7 @@ def decline(
     """End a board that will not be played, and counts for nothing.
 
     Args:
-        silent: userids of the players who have not made a first move for long.
+        silent: userids of the opponents whose silence ends the board; none if a player rejects it.
     """
     boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
     agreed = sitter.accepted_at is not None

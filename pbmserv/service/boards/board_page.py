@@ -1,8 +1,8 @@
-"""A board's page, as its player sees it; `pages.board_presses` carries out what is pressed.
+"""A board's page, as its player sees it; `pages.board_presses` carries out what the player sends.
 
 The token of the reply address of the board's letters opens the page, so the page can do what a
-reply can. The page's own address has the token of a visit. Looking changes nothing: buttons lead
-back to the page with one more tap in the draft of a move, and only a sent move is played.
+reply can. The page's own address has the token of a visit. Looking changes nothing: a tap leads
+back to the page with a longer draft of a move, and only a sent move is played.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
 from sqlalchemy import Connection
@@ -20,13 +20,13 @@ from pbmserv.clock import Clock
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Placing, Tappable, implements
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import BOT_USERIDS, Seat
+from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import MoveError
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.mail.visits import read_link
 from pbmserv.service.boards.listed_moves import ListedMove, known_to, moves_so_far
 from pbmserv.service.boards.newest_words import Saying, newest_words
-from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
+from pbmserv.service.boards.reports import CoachPart, coach_part
 from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.secret_boxes import is_shut
@@ -44,12 +44,8 @@ from pbmserv.views.texts import refusal_sentence
 
 LONGEST_DRAFT = 1_000
 """Most characters of a draft."""
-QUICK_DRAFT = 200
-"""Most characters of a draft that is previewed in the event loop; a longer one goes to a thread."""
 LONGEST_WORDS = 4_000
 """Most characters of words for the others in a draft."""
-SCENES = 500
-"""Most scenes in the cache, some 50 kB each."""
 TOOLS = ("seal", "lock")
 """Tools of the page: a tap with one of them does not mark a cell."""
 
@@ -154,7 +150,7 @@ class BoardPage:
 
     @property
     def can_check(self) -> bool:
-        """Whether the reader can have their markers checked, which placements have none of."""
+        """Whether the reader has markers that can be checked; before a placement there are none."""
         is_on = self.userid not in self.undecided and not self.placement
         return implements(self.scene.game, Aided) and is_on
 
@@ -165,48 +161,30 @@ class BoardPage:
 
     @property
     def thinks(self) -> bool:
-        """Whether only bots are to move, which takes them a moment."""
+        """Whether the page waits for the moves of bots alone."""
         is_theirs = set() < set(self.scene.waiting) <= set(BOT_USERIDS)
         return self.is_running and is_theirs and not self.scene.your_turn
 
 
 class Turns:
-    """Lets each player have one page at a time worked out in a thread, of which there are few."""
+    """Locks with which each player has one page at a time made in a thread: threads are few."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     def of(self, player_id: int) -> asyncio.Lock:
-        """Return the lock to hold while a page of this player is worked out."""
+        """Return the lock to hold while a page of this player is made."""
         lock = self._locks.get(player_id)
         if lock is None:
             lock = self._locks[player_id] = asyncio.Lock()
         return lock
 
 
-class _CachedScene(NamedTuple):
-    """A cached scene of a board for a seat.
-
-    Attributes:
-        stamp: see `_stamp`.
-        scene: the board.
-        asks_coach: see `reports.asks_coach`.
-        steps: see `BoardPage`.
-        moves: see `BoardPage`; ``None`` until a page lists them.
-    """
-
-    stamp: tuple[Any, ...]
-    scene: BoardScene
-    asks_coach: bool
-    steps: int
-    moves: tuple[ListedMove, ...] | None = None
-
-
 class BoardPages:
     """Answers for the pages of boards.
 
     Attributes:
-        turns: of the players whose pages are worked out.
+        turns: locks of the players whose pages are made.
     """
 
     def __init__(
@@ -218,7 +196,6 @@ class BoardPages:
         self._services = services
         self._database = database
         self._clock = clock
-        self._scenes: dict[tuple[int, Seat], _CachedScene] = {}
         self.turns = Turns()
 
     async def page(self, token: str, look: Look) -> BoardPage | None:
@@ -234,11 +211,6 @@ class BoardPages:
             return None
         if look.draft or look.tap or look.check or look.step is not None:
             self._services.traffic.count_look(link.player)
-        is_quick = not look.check and look.step is None and len(look.draft) <= QUICK_DRAFT
-        if self._database.may_read_in_loop and is_quick:
-            page = self._cached_page(token)
-            if page is not None:
-                return _with_look(page, look)
         async with self.turns.of(link.player):
             return await asyncio.to_thread(self.make_page, token, look)
 
@@ -277,45 +249,12 @@ class BoardPages:
         scene = page_scene(connection, board, positions[step], sitter.seat)
         return replace(page, scene=scene, undrafted_scene=scene, step=step)
 
-    def _cached_page(self, token: str) -> BoardPage | None:
-        """Return the page without a draft from the cache; ``None`` if it is not there."""
-        with self._database.reading.connect() as connection:
-            board_and_sitter = self.seat_of(connection, token)
-            if board_and_sitter is None:
-                return None
-            board, sitter = board_and_sitter
-            cached = self._scenes.get((board.id, sitter.seat))
-            is_settled = cached is not None and not (cached.asks_coach or cached.scene.shut)
-            if cached is None or not is_settled or cached.stamp != (*_stamp(board), False):
-                return None
-            if cached.moves is None:
-                return None
-            page = _new_page(token, board, sitter, cached, CoachPart())
-            return self._with_news(connection, page, board, sitter, cached.moves)
-
     def full_page(
         self, connection: Connection, token: str, board: BoardRow, sitter: Sitter
     ) -> BoardPage:
         """Return the page without a draft, with talk, moves and the reader's clock."""
-        position, cached = self._scene(connection, board, sitter.seat)
-        moves = cached.moves
-        if moves is None:
-            visible = known_to(position.shut if cached.scene.shut else position, sitter.seat)
-            moves = moves_so_far(visible, board.names, sitter.seat)
-            self._scenes[board.id, sitter.seat] = cached._replace(moves=moves)
-        coach = coach_part(connection, board, position, sitter.seat)
-        page = _new_page(token, board, sitter, cached, coach)
-        return self._with_news(connection, page, board, sitter, moves)
-
-    def _with_news(
-        self,
-        connection: Connection,
-        page: BoardPage,
-        board: BoardRow,
-        sitter: Sitter,
-        moves: tuple[ListedMove, ...],
-    ) -> BoardPage:
-        """Return the page with the moves so far, the words at the board and the reader's clock."""
+        page, shown = self._page_and_shown(connection, token, board, sitter)
+        moves = moves_so_far(known_to(shown, sitter.seat), board.names, sitter.seat)
         if board.seats == 1:
             return replace(page, moves=moves)
         context = CommandContext(self._services, connection, NOBODY, self._clock.now())
@@ -340,30 +279,26 @@ class BoardPages:
             sitter: the reader's seat at it.
             before: see `Positions.newest`.
         """
-        position, cached = self._scene(connection, board, sitter.seat, before)
-        coach = coach_part(connection, board, position, sitter.seat)
-        return _new_page(token, board, sitter, cached, coach)
+        return self._page_and_shown(connection, token, board, sitter, before)[0]
 
-    def _scene(
-        self, connection: Connection, board: BoardRow, seat: Seat, before: Before | None = None
-    ) -> tuple[Position, _CachedScene]:
-        """Return the newest position of a board and the cached scene of a seat, which is made again
-        if the board has changed."""
+    def _page_and_shown(
+        self,
+        connection: Connection,
+        token: str,
+        board: BoardRow,
+        sitter: Sitter,
+        before: Before | None = None,
+    ) -> tuple[BoardPage, Position]:
+        """Return the page as lists of boards show it, and the newest position that it may show."""
         context = CommandContext(self._services, connection, NOBODY, self._clock.now())
+        position = self._services.positions.newest(connection, board, before)
+        self._services.positions.remember({board.id: position})
         shut = board.status == BoardStatus.FINISHED and is_shut(context, board)
-        stamp = (*_stamp(board), shut)
-        positions = self._services.positions
-        position = positions.newest(connection, board, before)
-        positions.remember({board.id: position})
-        cached = self._scenes.get((board.id, seat))
-        if cached is None or cached.stamp != stamp:
-            if len(self._scenes) >= SCENES:
-                self._scenes.clear()
-            scene = page_scene(connection, board, position.shut if shut else position, seat)
-            steps = len(known_to(position, seat)) - 1
-            cached = _CachedScene(stamp, scene, asks_coach(position, seat), steps)
-            self._scenes[board.id, seat] = cached
-        return position, cached
+        shown = position.shut if shut else position
+        scene = page_scene(connection, board, shown, sitter.seat)
+        coach = coach_part(connection, board, position, sitter.seat)
+        steps = len(known_to(position, sitter.seat)) - 1
+        return _new_page(token, board, sitter, scene, coach, steps), shown
 
     def seat_of(self, connection: Connection, token: str) -> tuple[BoardRow, Sitter] | None:
         """Return the board of a token and its reader's seat; ``None`` if the token is not valid."""
@@ -382,25 +317,20 @@ class BoardPages:
         return link if link is not None and link.purpose is Purpose.BOARD else None
 
 
-def _stamp(board: BoardRow) -> tuple[Any, ...]:
-    """Return a value that changes with a board's scene. Plies are never removed from a record."""
-    return board.plies, board.status, board.names, board.rated, board.options, board.terms
-
-
 def _new_page(
-    token: str, board: BoardRow, sitter: Sitter, cached: _CachedScene, coach: CoachPart
+    token: str, board: BoardRow, sitter: Sitter, scene: BoardScene, coach: CoachPart, steps: int
 ) -> BoardPage:
     """Return the page without a draft, as lists of boards show it."""
-    declined, game, placement = board.status == BoardStatus.DECLINED, cached.scene.game, ""
+    declined, game, placement = board.status == BoardStatus.DECLINED, scene.game, ""
     if implements(game, Placing) and board.status in RUNNING:
         rules: Any = game
-        placement = rules.placement(cached.scene.view, Rng(secrets.token_bytes(32), 0))
+        placement = rules.placement(scene.view, Rng(secrets.token_bytes(32), 0))
     return BoardPage(
         token,
         sitter.player_id,
         sitter.userid,
-        scene=cached.scene,
-        undrafted_scene=cached.scene,
+        scene=scene,
+        undrafted_scene=scene,
         key=secrets.token_hex(8),
         undecided=() if declined else board.undecided,
         reports=coach.reports,
@@ -408,7 +338,7 @@ def _new_page(
         hint=coach.hint,
         plan=sitter.plan or "",
         declined=declined,
-        steps=cached.steps,
+        steps=steps,
         placement=placement,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch
 from pbmserv.engine.clocks import USUAL
@@ -24,12 +25,14 @@ from pbmserv.service.boards.proposals import propose, sender_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import is_player, known_game, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.said import Said
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.time import timekeeping
 from pbmserv.service.time.time_options import read_times
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
+from pbmserv.store.boards.boards import Sitter
 from pbmserv.store.tables.boards import BoardStatus
 
 
@@ -104,16 +107,20 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
     order = (*board.sitters[1:], board.sitters[0])
     seated = [player.player_id for player in order]
-    for asker in sorted(seated, key=lambda player_id: player_id != sitter.player_id):
-        waiting_number = challenges.waiting_for(
-            context.connection, asker, board.game, board.options, seated
-        )
-        if waiting_number is not None and asker == sitter.player_id:
-            return accept(context, Accept(None, waiting_number, command.credentials))
-        if waiting_number is not None:
-            raise Refused(
-                "rematch-asked", part=str(waiting_number), example=f"show {waiting_number}"
-            )
+    waiting_for = partial(
+        challenges.waiting_for,
+        context.connection,
+        game=board.game,
+        options=board.options,
+        sitting=seated,
+    )
+    asked_by_other = waiting_for(sitter.player_id)
+    if asked_by_other is not None:
+        return accept(context, Accept(None, asked_by_other, command.credentials))
+    for player_id in seated:
+        asked_before = waiting_for(player_id)
+        if asked_before is not None:
+            raise Refused("rematch-asked", part=str(asked_before), example=f"show {asked_before}")
     game = known_game(context, board.game)
     words = board.options
     if races(game):  # of another box
@@ -141,42 +148,22 @@ def accept(context: CommandContext, command: Accept) -> Answer:
     undecided = join(context, board, sitter)
     board = draw_again(context, board, sitter)
     times = timekeeping.set_after_acceptance(context, board, undecided)
-    if not undecided:
-        bot_turns.note_turn(context, board, context.position(board))
-    common = {"by": sitter.userid, "undecided": list(undecided)}
     begins = not undecided
+    if begins:
+        bot_turns.note_turn(context, board, context.position(board))
+    words = words_for_others(context)
+
+    def part_for(reader: Sitter, event: str, said: Mapping[str, Said]) -> Part:
+        bank = timekeeping.bank_words(context, board, times, reader.seat) if begins else {}
+        about = {"by": sitter.userid, "undecided": list(undecided), "event": event}
+        return Part("board", {**about, **said, **bank}, board.id, board.plies, reader.seat)
+
     notifications = tuple(
-        Notification.sitter(
-            other,
-            Part(
-                "board",
-                {
-                    **common,
-                    "event": "accepted",
-                    "said": words_for_others(context),
-                    **(timekeeping.bank_words(context, board, times, other.seat) if begins else {}),
-                },
-                board.id,
-                board.plies,
-                other.seat,
-            ),
-        )
+        Notification.sitter(other, part_for(other, "accepted", {"said": words}))
         for other in board.sitters
         if other.player_id != sitter.player_id and other.userid not in undecided
     )
-    own = Part(
-        "board",
-        {
-            **common,
-            "event": "joined",
-            "said_to": words_for_others(context),
-            **(timekeeping.bank_words(context, board, times, sitter.seat) if begins else {}),
-        },
-        board.id,
-        board.plies,
-        sitter.seat,
-    )
-    return Answer((own,), notifications)
+    return Answer((part_for(sitter, "joined", {"said_to": words}),), notifications)
 
 
 def reject(context: CommandContext, command: Reject) -> Answer:

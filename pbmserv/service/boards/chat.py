@@ -9,21 +9,21 @@ from pbmserv.service.boards import bot_turns
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import Said
-from pbmserv.service.core.words_for_others import words_for_others
+from pbmserv.service.core.words_for_others import no_words, words_for_others
 from pbmserv.store.boards.boards import BoardRow, Sitter
 
 
 def chat(context: CommandContext, command: Chat) -> Answer:
     """Send words to the others at a board, without a move."""
     board, sitter = context.seat_at(command.board, command.game, command.credentials)
-    return say(board, sitter, words_for_others(context))
+    return say(context, board, sitter, words_for_others(context))
 
 
-def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
+def say(context: CommandContext, board: BoardRow, sitter: Sitter, words: Said) -> Answer:
     """Pass *words* on to the others at the board who get letters."""
     bot_turns.refuse_chat_without_listeners(board, sitter)
     if not words:
-        raise Refused("no-words", part="chat")
+        raise no_words(context, "chat")
     others = board.readers_beside(sitter.player_id)
     if not others:
         names = [other.userid for other in board.people_beside(sitter.player_id)]

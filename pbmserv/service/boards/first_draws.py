@@ -1,4 +1,4 @@
-"""Mixes mails of players into what a game draws: the box of a player alone, dice, or deals.
+"""Mixes mails of players into the draws of a game: the box of a player alone, dice, or deals.
 
 A letter pledges the server's seed before the mail comes that is mixed into it, so neither the
 server nor a player can choose the draw.
@@ -52,7 +52,7 @@ def mark_of_mail(context: CommandContext) -> str:
 
 
 def draw_again(context: CommandContext, board: BoardRow, sitter: Sitter) -> BoardRow:
-    """Mix the mail of a player who accepts into what the game draws before the first move.
+    """Mix the mail of a player who accepts into the draw of the game before the first move.
 
     Returns:
         The board, with a ply more if its game draws anything then.
@@ -76,7 +76,7 @@ def mix(context: CommandContext, board: BoardRow, sitter: Sitter, mark: str) -> 
 
 
 def draw_box(context: CommandContext, mover: Mover) -> Mover:
-    """Mix the first mail of a player alone into the box, before anything is found out about it.
+    """Mix the first mail of a player alone into the box, before anything about it is known.
 
     A move on a page leaves the box as it is.
 

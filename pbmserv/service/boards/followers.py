@@ -11,10 +11,10 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.boards import showing
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import races_of
+from pbmserv.service.core.lookup import board_of, races_of
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.secret_boxes import refuse_spoiler, spoils
-from pbmserv.store.boards import boards, followers, seeks
+from pbmserv.store.boards import followers, seeks
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.tables.boards import BoardStatus
 
@@ -35,9 +35,7 @@ def follow(context: CommandContext, command: Follow) -> Answer:
         if command.what == "off":
             raise _what_else(context, player.id)
         raise Refused("which-board", example=f"games {player.userid}")
-    board = boards.load(context.connection, number)
-    if board is None:
-        raise Refused("no-such-board", part=str(number), example=f"games {player.userid}")
+    board = board_of(context, number, None)
     if command.what == "off":
         if not followers.unfollow(context.connection, board.id, player.id):
             raise _not_followed(context, board, player.id)

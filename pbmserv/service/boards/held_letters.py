@@ -7,10 +7,10 @@ nobody sees the moves of others, as in races, no letter is held for a bot.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.mail.letter_kinds import LetterKind, kind_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.said import said_again
@@ -24,8 +24,8 @@ def queue_or_hold(context: CommandContext, letters: Sequence[NewLetter]) -> None
     waiting = {board_id for board_id, together in context.effects.bot_turns if together}
     at_once: list[NewLetter] = []
     for letter in letters:
-        boards = waiting & set(_boards_in(letter)) if letter.recipient else set()
-        reported = context.effects.reported & set(_reports_in(letter))
+        boards = waiting & _boards_in(letter) if letter.recipient else set()
+        reported = context.effects.reported & _reports_in(letter)
         if boards or reported:
             turns = sorted(boards)
             rows.queue_waiting_letter(
@@ -37,55 +37,48 @@ def queue_or_hold(context: CommandContext, letters: Sequence[NewLetter]) -> None
     outbox.add(context.connection, at_once, context.now, context.mail_id)
 
 
-def _reports_in(letter: NewLetter) -> Iterator[int]:
-    """Yield the boards whose reports and hints are in a letter."""
-    if kind_of(letter.letter).waits_for_coach and letter.board_id is not None:
-        yield letter.board_id
-    for line in letter.words.get("lines", ()) if letter.letter == "summary" else ():
-        parts = (part for part in line["parts"] if kind_of(part["letter"]).waits_for_coach)
-        yield from (part["board"] for part in parts)
+def _reports_in(letter: NewLetter) -> set[int]:
+    """Return the boards whose reports and hints are in a letter."""
+    return {board for kind, board, _ in _parts_in(letter) if kind.waits_for_coach and board}
 
 
-def _boards_in(letter: NewLetter) -> Iterator[int]:
-    """Yield the boards that a letter shows to one of their players after a turn."""
+def _boards_in(letter: NewLetter) -> set[int]:
+    """Return the boards that a letter shows to one of their players after a turn."""
     if letter.for_digest:
-        return
-    if (
-        kind_of(letter.letter).waits_for_bot
-        and letter.seat is not None
-        and letter.board_id is not None
-    ):
-        yield letter.board_id
-    for line in letter.words.get("lines", ()) if letter.letter == "summary" else ():
+        return set()
+    return {
+        board
+        for kind, board, seat in _parts_in(letter)
+        if kind.waits_for_bot and board and seat is not None
+    }
+
+
+def _parts_in(letter: NewLetter) -> Iterator[tuple[LetterKind, int | None, int | None]]:
+    """Yield kind, board and seat of a letter and, if it is a summary, of its parts."""
+    yield kind_of(letter.letter), letter.board_id, letter.seat
+    for line in letter.words["lines"] if letter.letter == "summary" else ():
         for part in line["parts"]:
-            if kind_of(part["letter"]).waits_for_bot and part["seat"] is not None:
-                yield part["board"]
+            yield kind_of(part["letter"]), part["board"], part["seat"]
 
 
-@dataclass(frozen=True, slots=True)
-class HeldLetter:
-    """A letter that waits for a bot, whose move will be written into it."""
+def takes(held: QueuedLetter, notification: Notification) -> bool:
+    """Return whether a notification of a bot's move belongs into a letter that waits for it."""
+    part = notification.part
+    return (
+        notification.player_id == held.player_id
+        and kind_of(part.letter).tells_turn
+        and part.seat is not None
+        and part.board in _boards_in(held)
+    )
 
-    row: QueuedLetter
 
-    def takes(self, notification: Notification) -> bool:
-        """Return whether a notification belongs into the letter."""
-        part = notification.part
-        return (
-            notification.player_id == self.row.player_id
-            and kind_of(part.letter).tells_turn
-            and part.seat is not None
-            and part.board in set(_boards_in(self.row))
-        )
-
-    def with_news(self, news: Part) -> NewLetter:
-        """Return the letter with the bot's move in it; its Message-ID stays."""
-        row = self.row
-        if row.letter == "summary":
-            return replace(row, words=_summary_with(row.words, news))
-        old = Part(row.letter, said_again(row.words), row.board_id, row.ply, news.seat)
-        new = _merged(old, news)
-        return replace(row, letter=new.letter, words=new.words, ply=new.ply)
+def with_news(held: QueuedLetter, news: Part) -> NewLetter:
+    """Return a letter that waited, with the bot's move in it."""
+    if held.letter == "summary":
+        return replace(held, words=_summary_with(held.words, news))
+    old = Part(held.letter, said_again(held.words), held.board_id, held.ply, news.seat)
+    new = _merged(old, news)
+    return replace(held, letter=new.letter, words=new.words, ply=new.ply)
 
 
 def _summary_with(words: Mapping[str, Any], news: Part) -> dict[str, Any]:
@@ -107,7 +100,7 @@ def _summary_with(words: Mapping[str, Any], news: Part) -> dict[str, Any]:
 def _merged(old: Part, news: Part) -> Part:
     """Return one part that shows the reader's move and the bot's answer."""
     if old.letter == "started" and news.letter == "board":
-        return replace(old, ply=news.ply)  # only the atoms were hidden
+        return replace(old, ply=news.ply)  # the bot has only hidden its atoms
     event = old.words.get("event")
     ply = old.ply or 0
     after = old.words["after"] if event == "run" else ply - 1 if event == "moved" else ply

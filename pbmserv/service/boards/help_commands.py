@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pbmserv.commands.table.looking import Help, ListGames
-from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Answer, Part
 
 
@@ -19,10 +19,5 @@ def help_on(context: CommandContext, command: Help) -> Answer:
 
 def list_games(context: CommandContext, command: ListGames) -> Answer:
     """Answer ``list [game…]``."""
-    registry = context.services.registry
-    for key in command.games:
-        if key not in registry:
-            games = ", ".join(g.info.key for g in registry)
-            raise Refused("unknown-game", part=key, games=games, suggestion="")
-    wanted = command.games or tuple(game.info.key for game in registry)
-    return Answer((Part("list", {"games": list(wanted)}),))
+    wanted = [known_game(context, key) for key in command.games] or context.services.registry
+    return Answer((Part("list", {"games": [game.info.key for game in wanted]}),))

@@ -205,7 +205,7 @@ def _notify_inviter(
         return ()
     words = {
         "event": event,
-        "title": known_game(context, invitation.game).info.title,
+        "title": context.services.registry.titles[invitation.game],
         "since": invitation.created_at.isoformat(),
         "tz": player.tz,
         "address": address,

@@ -68,10 +68,11 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     _refuse_too_many_invitations(context, sender, address, marks)
     words_said = words_for_others(context)
     note = words_said if _is_harmless(words_said) else UNSAID
+    owners = _players_at(context, address)
     invitation = Invitation(
         sender.id,
         marks[0],
-        _may_go(context, sender, address, marks),
+        _may_go(context, sender, address, owners, marks),
         name,
         game.info.key,
         options,
@@ -86,7 +87,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
         "title": game.info.title,
         "summary": game.info.summary,
         "days": VALID_FOR.days,
-        "said": _note_to(context, sender, address, note),
+        "said": note if _reaches_all(context, sender, owners) else UNSAID,
     }
     notifications = (
         (Notification(address, None, Part("invitation", words)),) if invitation.sent else ()
@@ -115,13 +116,12 @@ def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
     """Return the inviter, and the name for the friend."""
     if command.credentials is not None:
         sender = context.authenticate(command.credentials)
-        others = [userid for userid in command.userids if userid != sender.userid]
     else:
         sender = _proven(context, command)
-        others = [userid for userid in command.userids if userid != sender.userid]
-        if others and sender.userid in command.userids:
-            context.current.echo_hidden = True  # it may be a password that is wrong
-            raise Refused("invite-name", example=f"{command.game} challenge {command.address}")
+    others = [userid for userid in command.userids if userid != sender.userid]
+    if command.credentials is None and others and sender.userid in command.userids:
+        context.current.echo_hidden = True  # it may be a password that is wrong
+        raise Refused("invite-name", example=f"{command.game} challenge {command.address}")
     if len(others) > 1 or any(
         players.account_of(context.connection, other) is not None for other in others
     ):
@@ -170,7 +170,9 @@ def _refuse_too_many_invitations(
         raise Refused("invites-many", most=most)
 
 
-def _may_go(context: CommandContext, sender: Player, address: str, marks: list[str]) -> bool:
+def _may_go(
+    context: CommandContext, sender: Player, address: str, owners: list[Player], marks: list[str]
+) -> bool:
     """Return whether the invitation is sent, and count it against the limits.
 
     The inviter does not learn that.
@@ -178,20 +180,15 @@ def _may_go(context: CommandContext, sender: Player, address: str, marks: list[s
     month_ago = context.now - VALID_FOR
     refused = invitations.are_refused(context.connection, marks)
     enough = invitations.sent_to(context.connection, marks, month_ago) >= MOST_TO_ADDRESS
-    traffic, source, mailbox = (
-        context.services.traffic,
-        context.actor.source,
-        mailbox_of(address),
-    )
+    traffic, source, mailbox = context.services.traffic, context.actor.source, mailbox_of(address)
     asked_enough = traffic.count_questions([mailbox], source)
-    if not asked_enough and not _players_at(context, address):
+    if not asked_enough and not owners:
         asked_enough = traffic.count_letters_to_strangers([mailbox], source)
-    return _is_wanted(context, sender, address) and not (refused or enough or asked_enough)
+    return _is_wanted(context, sender, owners) and not (refused or enough or asked_enough)
 
 
-def _is_wanted(context: CommandContext, sender: Player, address: str) -> bool:
-    """Return whether a player with this address takes challenges, and none blocks the sender."""
-    owners = _players_at(context, address)
+def _is_wanted(context: CommandContext, sender: Player, owners: list[Player]) -> bool:
+    """Return whether an owner of the address takes challenges, and none blocks the sender."""
     if not owners:
         return True
     pairs = contact.blocked_pairs(context, {sender.id, *(player.id for player in owners)})
@@ -207,11 +204,9 @@ def _players_at(context: CommandContext, address: str) -> list[Player]:
     return [player for player in candidates if player is not None and player.active]
 
 
-def _note_to(context: CommandContext, sender: Player, address: str, note: Said) -> Said:
-    """Return the words that go into an invitation."""
-    owners = _players_at(context, address)
-    reaches_all = all(contact.reaches(context, sender.id, player) for player in owners)
-    return note if reaches_all else UNSAID
+def _reaches_all(context: CommandContext, sender: Player, owners: list[Player]) -> bool:
+    """Return whether the sender's words reach all owners of the address."""
+    return all(contact.reaches(context, sender.id, player) for player in owners)
 
 
 def _is_harmless(note: Said) -> bool:

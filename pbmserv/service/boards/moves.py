@@ -140,7 +140,7 @@ def _carry_out_sentences(
     if answer is not None:
         refuse_unclear_answer(mover, answer.sentence.written, is_yes=answer.is_yes)
     if is_read and is_heard_praise(context, written) and not error.refusal.example:
-        return say(mover.board, sitter, pass_on(context, written))
+        return say(context, mover.board, sitter, pass_on(context, written))
     raise error
 
 
@@ -179,7 +179,7 @@ def _pass_on_thanks(
     """
     written = "\n".join((command.lines[0], command.after[0]))
     if board.status == BoardStatus.FINISHED and is_heard_praise(context, written):
-        return say(board, sitter, pass_on(context, written))
+        return say(context, board, sitter, pass_on(context, written))
     raise board_over(context, board)
 
 
@@ -310,10 +310,9 @@ def reject(context: CommandContext, command: Reject) -> Answer:
 
 def _drop_out(context: CommandContext, command: Reject) -> Answer:
     """Reject a challenge; the others of a race go on."""
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    board, _ = context.seat_at(command.board, command.game, command.credentials)
     if board.status == BoardStatus.PROPOSED and board.seats > 1 and context.position(board).apart:
         return resign(context, Resign(command.game, command.board, command.credentials))
-    assert sitter.seat < board.seats
     return challenges.reject(context, command)
 
 

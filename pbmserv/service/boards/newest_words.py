@@ -43,15 +43,13 @@ def newest_words(context: CommandContext, board: BoardRow, reader: Sitter) -> tu
         if isinstance(text, str) and text.strip() and userid in board.names:
             sayings[letter.mail_id, userid, text] = Saying(userid, text)
     newest = list(sayings.values())[-MOST_SAID:]
+    writers = {saying.userid for saying in newest}
+    player = players.by_id(context.connection, reader.player_id)
+    assert player is not None
     audible = {
-        userid
-        for userid in {saying.userid for saying in newest}
-        if userid == reader.userid or _reaches(context, board, userid, reader)
+        sitter.userid
+        for sitter in board.sitters
+        if sitter.userid in writers
+        and (sitter.userid == reader.userid or contact.reaches(context, sitter.player_id, player))
     }
     return tuple(saying for saying in newest if saying.userid in audible)
-
-
-def _reaches(context: CommandContext, board: BoardRow, userid: str, reader: Sitter) -> bool:
-    player = players.by_id(context.connection, reader.player_id)
-    writer = next(sitter for sitter in board.sitters if sitter.userid == userid)
-    return player is not None and contact.reaches(context, writer.player_id, player)

@@ -1,4 +1,4 @@
-"""``friends``: the people a player has played, and how they stand; the player's usual opponent."""
+"""``friends``: the people a player has played, with the results; the player's usual opponent."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ USUAL_OPPONENT = frozenset({"usual", "usual opponent", "my usual", "my usual opp
 
 @dataclass(slots=True)
 class Friend:
-    """Another player, and how a player stands with them.
+    """Another player, and the results of their boards with a player.
 
     Attributes:
         won, lost, drawn: finished boards of the two, from the player's side.
         running: boards that are played or proposed.
-        game: the game that the two finished last; "" for none.
+        game: the game that the two finished last; ``""`` for none.
     """
 
     userid: str

@@ -15,8 +15,9 @@ from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.showing import watched_ply
 from pbmserv.service.core.command_state import Focus
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.lookup import board_of
 from pbmserv.service.core.outcome import Answer, Part
-from pbmserv.service.core.refusals import not_seated, wrong_game
+from pbmserv.service.core.refusals import not_seated
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
@@ -68,22 +69,18 @@ def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat 
     if command.board is None:
         board, sitter = context.seat_at(None, command.game, None)
         return board, sitter.seat
-    board_row = boards.load(context.connection, command.board)
-    if board_row is None:
-        raise Refused("no-such-board", part=str(command.board), example="games USERID")
-    if command.game is not None and command.game != board_row.game:
-        raise wrong_game(board_row, command.game)
+    board = board_of(context, command.board, command.game)
     by_reply = context.reply_address is not None and context.reply_address.player
     is_sure = bool(by_reply) or command.credentials is not None
     writers = [context.speaker(command.credentials)] if is_sure else context.known_writers()
-    own = next(filter(None, (board_row.sitter_of(player.id) for player in writers)), None)
+    own = next(filter(None, (board.sitter_of(player.id) for player in writers)), None)
     if own is None and is_sure:
-        raise not_seated(board_row)
+        raise not_seated(board)
     if own is None:
-        return board_row, None
+        return board, None
     context.current.sitter = own
-    context.current.focus = Focus(board_row, own.seat)
-    return board_row, own.seat
+    context.current.focus = Focus(board, own.seat)
+    return board, own.seat
 
 
 def _previewed(game: Any, view: Any, mover: Seat, text: str) -> Previewed[Any]:

@@ -140,15 +140,17 @@ def sender_of(context: CommandContext, sitting: tuple[Player, ...], example: str
     """
     reply_address = context.reply_address
     if reply_address is not None and reply_address.player:
-        writers = {(player := context.speaker(None)).id: player}
+        writers = [context.speaker(None)]
     else:
         owners = players.by_address(context.connection, context.actor.address)
-        writers = {player.id: player for player in owners if player.active}
+        writers = [player for player in owners if player.active]
+    ids = {player.id for player in writers}
     for player in sitting:
-        if player.id in writers:
+        if player.id in ids:
             return player
-    right = f"signup {context.actor.address.partition('@')[0]} PASSWORD"
-    for player in writers.values():
-        right = example.replace("{you}", player.userid)
-        break
-    raise Refused("challenge-not-you", part=context.actor.address, example=right)
+    address = context.actor.address
+    if writers:
+        right = example.replace("{you}", writers[0].userid)
+    else:
+        right = f"signup {address.partition('@')[0]} PASSWORD"
+    raise Refused("challenge-not-you", part=address, example=right)

@@ -70,8 +70,6 @@ def ask_hint(context: CommandContext, board: BoardRow, after: Position, seat: Se
     """Request a hint from the coach, unless there is one already.
 
     Args:
-        context: the request.
-        board: the board.
         after: the position after the ply by which the seat asked.
         seat: the seat that asked.
     """
@@ -126,7 +124,7 @@ def _requested(
     return Part("report", words, board.id, position.number, seat)
 
 
-def is_done(position: Position, seat: Seat) -> bool:
+def _is_done(position: Position, seat: Seat) -> bool:
     """Return whether this seat has finished, so that it may read the report on its play."""
     if position.outcome is not None:
         return True
@@ -148,19 +146,14 @@ class CoachPart:
     hint: Mapping[str, Any] | None = None
 
 
-def asks_coach(position: Position, seat: Seat) -> bool:
-    """Return whether the page of this seat may have a report or a hint."""
-    return is_done(position, seat) or position.hint_of(seat) is not None
-
-
 def coach_part(
     connection: Connection, board: BoardRow, position: Position, seat: Seat
 ) -> CoachPart:
     """Return the coach's results for a seat."""
-    if not asks_coach(position, seat):
-        return CoachPart()
     game = position.game
     hint_position = position.hint_of(seat)
+    if hint_position is None and not _is_done(position, seat):
+        return CoachPart()
     hint = (
         rows.finished_reports(connection, board.id, hint_position.number).get(seat)
         if hint_position
@@ -168,7 +161,7 @@ def coach_part(
     )
     if rows.is_report_due(connection, board.id):
         return CoachPart(is_due=True, hint=hint)
-    if not coached(game) or not is_done(position, seat):
+    if not coached(game) or not _is_done(position, seat):
         return CoachPart(hint=hint)
     results = rows.finished_reports(connection, board.id, position.number)
     reports = [

@@ -65,7 +65,8 @@ def drop_unconfirmed(context: CommandContext, reply_address: ReplyAddress) -> An
     if wanted.board_id is not None:
         raise Refused("begun-already", part=str(wanted.board_id))
     unconfirmed_boards.drop(context.connection, reply_address.about)
-    return Answer((Part("not-begun", {"title": known_game(context, wanted.game).info.title}),))
+    title = context.services.registry.titles[wanted.game]
+    return Answer((Part("not-begun", {"title": title}),))
 
 
 def _wanted(context: CommandContext, reply_address: ReplyAddress, player: Player) -> Unconfirmed:

@@ -16,8 +16,7 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.engine.types import Move, Seat
-from pbmserv.service.boards import bot_turns, plies, queued_moves
-from pbmserv.service.boards.held_letters import HeldLetter
+from pbmserv.service.boards import bot_turns, held_letters, plies, queued_moves
 from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
@@ -111,7 +110,7 @@ class BotMoves:
             if board.status != BoardStatus.ACTIVE or board.plies != thought.plies:
                 return NOTHING
             answer = _move(context, board, thought)
-            letters = _tell(context, answer, HeldLetter(kept) if kept is not None else None)
+            letters = _tell(context, answer, kept)
             board = boards.lock(connection, board_id)
             assert board is not None
         elif (
@@ -156,7 +155,7 @@ def _move(context: CommandContext, board: BoardRow, thought: Thought) -> Answer:
     return queued_moves.play_queued_moves(context, answer)
 
 
-def _tell(context: CommandContext, answer: Answer, kept: HeldLetter | None) -> bool:
+def _tell(context: CommandContext, answer: Answer, held: outbox.QueuedLetter | None) -> bool:
     """Queue notifications, or write them into the letter that waits.
 
     Returns:
@@ -167,12 +166,12 @@ def _tell(context: CommandContext, answer: Answer, kept: HeldLetter | None) -> b
         if not notification.recipient:
             continue
         letter = outbox_row(context, notification)
-        if kept is None or not kept.takes(notification):
+        if held is None or not held_letters.takes(held, notification):
             letters.append(letter)
             continue
-        new = kept.with_news(notification.part)
+        new = held_letters.with_news(held, notification.part)
         if new.letter in {"board", "result"}:
             new = replace(new, message_id=letter.message_id)
-        rows.rewrite(context.connection, kept.row.id, new)
+        rows.rewrite(context.connection, held.id, new)
     outbox.add(context.connection, letters, context.now)
     return bool(letters)

@@ -6,7 +6,8 @@
 * What it asks: `lookup` finds games, boards and players, `free_userids` new names. `contact` knows
   blocks between people, `flood_limits` limits letters, `secret_boxes` protects boxes, and
   `refusals` has the refusals that several commands share.
-* What it returns: an `outcome`, whose letters become `outbox_rows`.
+* What it returns: an `outcome`, whose letters become `outbox_rows`. The answer goes to one of
+  `answer_readers`.
 * Words for other players: `said` is their type and `words_for_others` their guard, with
   `quotable_letters` and `signed_words`.
 * Jobs of play and pages: `job_result`, `page_form` and `outages`.

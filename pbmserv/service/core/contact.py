@@ -24,18 +24,17 @@ from pbmserv.store.boards import challenges
 
 
 def marks_of(context: CommandContext, player_ids: Collection[int]) -> list[str]:
-    """Return the marks of players' mailboxes by every key, those by the newest key first."""
+    """Return the marks of players' mailboxes by every key."""
+    mailboxes = persons.mailboxes_of(context.connection, player_ids)
     ring = context.services.mail_domain.ring
-    by_mailbox = [
-        ring.marks(mailbox) for mailbox in persons.mailboxes_of(context.connection, player_ids)
-    ]
-    return [mark for by_key in zip(*by_mailbox, strict=True) for mark in by_key]
+    return [mark for mailbox in mailboxes for mark in ring.marks(mailbox)]
 
 
 def newest_marks_of(context: CommandContext, player_ids: Collection[int]) -> list[str]:
     """Return the marks of players' mailboxes by the newest key, which are stored."""
     mailboxes = persons.mailboxes_of(context.connection, player_ids)
-    return marks_of(context, player_ids)[: len(mailboxes)]
+    ring = context.services.mail_domain.ring
+    return [ring.marks(mailbox)[0] for mailbox in mailboxes]
 
 
 def blocked_pairs(

@@ -1,4 +1,6 @@
-"""The context of a command, in parts that live for different times.
+"""The context of commands: who gives them, and the database, time and state for carrying them out.
+
+Its parts live for different times:
 
 - `services.Services` live as long as the process, and all commands share them.
 - The actor, the submission, the time and the connection live as long as one transaction: that of a
@@ -9,7 +11,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -313,45 +314,6 @@ class CommandContext:
         """Return the only player who has the From address. That proves nothing."""
         owners = players.by_address(self.connection, self.actor.address)
         return owners[0] if len(owners) == 1 else None
-
-    # -- the reader of the answer ------------------------------------------------------
-
-    def reader_of_answer(self) -> tuple[str, int | None]:
-        """Return the address and the player id for the answer.
-
-        If a handler has found the speaker, it is the speaker's own address. Else a known writer
-        gets it as a player, so that a reply to it is proven again.
-        """
-        speaker = self.current.speaker
-        if speaker is not None:
-            return speaker.address, speaker.player_id
-        sender, writers = self.actor.address, self.known_writers()
-        if len(writers) != 1:
-            return sender, None
-        by_reply = self.reply_address is not None and self.reply_address.player
-        return (writers[0].address if by_reply else sender), writers[0].id
-
-    def may_be_forged(self, readers: Iterable[int | None]) -> bool:
-        """Return whether answers go to a From address that may not be the writer's own.
-
-        Args:
-            readers: player ids of the readers of the answers; `None` for an address alone.
-        """
-        if self.proofs.unproven:
-            return True
-        if self.actor.is_verified or None not in set(readers):
-            return False
-        if self.services.traffic.is_known_source(self.actor.address, self.actor.source):
-            return False
-        reply_address = self.reply_address
-        if reply_address is None or not reply_address.player:
-            return True
-        player = players.by_id(self.connection, reply_address.player)
-        return (
-            player is None
-            or player.reply_epoch != reply_address.epoch
-            or not players.has_address(self.connection, player.id, self.actor.address)
-        )
 
     # -- boards -------------------------------------------------------------------------
 

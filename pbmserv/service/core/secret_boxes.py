@@ -52,7 +52,7 @@ def refuse_secret_copy(context: CommandContext, board: BoardRow) -> None:
 
 
 def boxed_words(context: CommandContext, board: BoardRow) -> tuple[str, ...]:
-    """Return the option words of a board with those that tell its box."""
+    """Return the option words of a board, with the words that name its box."""
     position = context.position(board)
     game = position.game
     if not races(game):

@@ -1,4 +1,4 @@
-"""The commands that an actor hands in, and the text in which they stand."""
+"""The commands that an actor hands in, and the text that holds them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Submission:
         whole_text: the text with quoted letters.
         id: the Message-ID that an answer names; ``""`` if there is none.
         is_mail: its writer's mail program chose the Message-ID.
-        answered: Message-IDs of the letters that it says to answer; anybody can write any.
+        answered: Message-IDs that its headers name as answered; anybody can write any.
         left_out: it holds more than `text`, which its writer may have meant.
         is_unread: the text could not be read; the only line is the refusal that says why.
         may_be_answered: a person wrote it, and no machine.

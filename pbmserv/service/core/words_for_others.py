@@ -1,7 +1,7 @@
-"""The guard through which the words of a player reach others, whatever mail brings them.
+"""The guard through which all words of a player for others pass.
 
-Letters take no other text as somebody's words than `Said`, which only this module makes. The answer
-tells the writer which passages were withheld, and why.
+Letters take only `Said` as a player's words, and only this module makes it. The answer tells the
+writer which passages were withheld, and why.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pbmserv.commands.reading.lines_below import LONGEST_WORDS, LinesBelow
 from pbmserv.commands.reading.quoted_lines import Quoted
 from pbmserv.commands.table.accounts import ChangePassword
 from pbmserv.commands.table.starting import Challenge
+from pbmserv.errors import Refused
 from pbmserv.mail.own_tokens import lines_with_tokens
 from pbmserv.service.core.command_state import Speaker
 from pbmserv.service.core.context import CommandContext
@@ -46,6 +47,14 @@ def words_for_others(context: CommandContext) -> Said:
     return pass_on(context, written) if written else UNSAID
 
 
+def no_words(context: CommandContext, command: str) -> Refused:
+    """Return the refusal of a command that needs words for others, if none can be passed on.
+
+    It says whether words are missing or were withheld.
+    """
+    return Refused("no-words", part=command, withheld=bool(context.current.left_out))
+
+
 def pass_on(context: CommandContext, written: str) -> Said:
     """Return the words of the present speaker that others may read.
 
@@ -69,7 +78,7 @@ def pass_on(context: CommandContext, written: str) -> Said:
 
 def _checked(context: CommandContext, writer: Speaker, written: str) -> Passed:
     if not context.is_proven(writer.player_id, writer.userid):  # as a challenge may begin
-        unproven = NotTried("unproven", example=_with_password(context, writer))
+        unproven = NotTried("unproven", example=_challenge_with_password(context, writer))
         return Passed(UNSAID, (Line(WORDS, unproven),))
     below = LinesBelow(
         written.split("\n"), 0, frozenset(g.info.key for g in context.services.registry)
@@ -92,7 +101,7 @@ def _checked(context: CommandContext, writer: Speaker, written: str) -> Passed:
     return Passed(Said("\n".join(kept).strip()[:LONGEST_WORDS].rstrip()), tuple(left_out))
 
 
-def _with_password(context: CommandContext, writer: Speaker) -> str:
+def _challenge_with_password(context: CommandContext, writer: Speaker) -> str:
     """Return the challenge of this mail with userid and password; ``""`` if it has none."""
     challenge = next(
         (

@@ -7,7 +7,7 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.service.core.words_for_others import words_for_others
+from pbmserv.service.core.words_for_others import no_words, words_for_others
 from pbmserv.service.events.own_teams import own_team
 from pbmserv.store import teams
 from pbmserv.store.accounts.players import Player
@@ -37,7 +37,7 @@ def chat_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answe
 def _said_to_team(context: CommandContext, player: Player, team: Team) -> Answer:
     message = words_for_others(context)
     if not message:
-        raise Refused("no-words", part="team chat")
+        raise no_words(context, "team chat")
     readers = [
         member
         for member in teams.members(context.connection, team.id)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pbmserv.commands.grammar.readings import NotTried
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.service.core.answer_readers import may_be_forged
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.core.outcome import Notification, Part
@@ -58,7 +59,7 @@ def _answer(
     context: CommandContext, reader: tuple[str, int | None], lines: Sequence[CommandResult]
 ) -> NewLetter | None:
     """Return the answer to one reader; `None` if there is nothing to say."""
-    is_proven = not context.may_be_forged([reader[1]])
+    is_proven = not may_be_forged(context, [reader[1]])
     if not is_proven:
         lines = _without_foreign_words(context, lines)
     parts = [part for line in lines for part in line.parts]

@@ -15,6 +15,7 @@ from pbmserv.mail.reply_address import ENDINGS, OF_TALK
 from pbmserv.service.auth import lockout
 from pbmserv.service.boards import queued_moves
 from pbmserv.service.core import contact
+from pbmserv.service.core.answer_readers import reader_of_answer
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.flood_limits import refuse_too_many_letters
 from pbmserv.service.core.handler import Handlers
@@ -146,7 +147,7 @@ class Executor:
             progress.talks |= _talks(context, line)
             stopped = _why_not_tried(context, line)
             if stopped is not None:
-                reader = context.reader_of_answer()
+                reader = reader_of_answer(context)
                 progress.results.append(CommandResult(reader, line.echo, "not tried", (), stopped))
                 continue
             attempt = self._try(context, line)
@@ -194,7 +195,7 @@ class Executor:
 
         To see whether the example of the letter works, it is carried out and undone.
         """
-        if error.refusal.code != "no-words":  # there may be none because all were left out
+        if not error.refusal.values.get("withheld"):
             context.current.left_out.clear()
         read, refusal = line_readings.refused_reading(context, choice, error)
         part, echo = refusal_letters.explain(context, read, refusal)
@@ -260,7 +261,7 @@ def _record(context: CommandContext, progress: _Progress, line: Line, attempt: _
     progress.letters += outbox_rows(context, readable)
     progress.results.append(
         CommandResult(
-            context.reader_of_answer(),
+            reader_of_answer(context),
             attempt.echo,
             "done" if is_done else "refused",
             answer.parts,
@@ -303,7 +304,7 @@ def _withheld(context: CommandContext, reported: set[Line]) -> list[CommandResul
     reported.update(new)
     return [
         CommandResult(
-            context.reader_of_answer(),
+            reader_of_answer(context),
             line.echo,
             "left out" if line.echo == WORDS else "not tried",
             (),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pbmserv.mail.reply_address import speaker_of
+from pbmserv.service.core.answer_readers import may_be_forged
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.limits.rates import Idle, Reply
 from pbmserv.store.delivery.outbox import NewLetter
@@ -27,7 +28,7 @@ def decide_reply(context: CommandContext, idle: Idle, answers: Sequence[NewLette
     if idle == "move" and focus is not None:  # the same move at another board is another
         words = f"{focus.board.id}\n{words}"
     recipient = answers[0].recipient.lower() if answers else actor.address.lower()
-    is_forged = context.may_be_forged([answer.player_id for answer in answers])
+    is_forged = may_be_forged(context, [answer.player_id for answer in answers])
     return context.services.traffic.count_idle_mail(
         _writer(context), words, idle, recipient if is_forged else "", actor.source
     )

@@ -79,8 +79,6 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
     if isinstance(error, Misread | MoveError):
         example = _with_board_number(line, example)
     refusal = replace(refusal, example=example or talk)
-    if refusal.code == "no-words" and context.current.left_out:
-        refusal = replace(refusal, values={**refusal.values, "withheld": True})
     words = {
         "refusal": asdict(refusal),
         "echo": echo,

@@ -110,9 +110,6 @@ class GuestBoxes:
         """Return the page after one more tap, `None` if no game here has a box of the day."""
         if self._game is None:
             return None
-        todays_box = day_of(self._clock.now()), max(self._ring.keys)
-        if todays_box in self._openings and look.is_first:
-            return self._page(self._game, look)
         return await asyncio.to_thread(self._page, self._game, look)
 
     def _page(self, game: RacingGame, look: GuestLook) -> GuestPage:

@@ -20,9 +20,6 @@ BUSY_TIMEOUT_MS = 30_000
 """Milliseconds that a write waits for another process, such as an operator's command. Then it
 fails, and its mail is put off (451). `store.core.postgresql` has more timeouts."""
 
-_FEW_IN_USE = 4
-"""Connections in use below which enough others are free: a pool has three times as many."""
-
 SYNCHRONOUS = "FULL"
 """SQLite's ``PRAGMA synchronous``: a commit returns when it is on disk."""
 
@@ -70,15 +67,6 @@ class Database:
                 url, pool_size, BUSY_TIMEOUT_MS, lambda: self.application
             )
         self._kept = {engine: deque[Connection]() for engine in (self.writing, self.reading)}
-
-    @property
-    def may_read_in_loop(self) -> bool:
-        """Whether an event loop may read a row itself, without a thread.
-
-        On SQLite that is faster, and does not wait while connections are free.
-        """
-        pool = self.reading.pool
-        return self.is_sqlite and isinstance(pool, QueuePool) and pool.checkedout() < _FEW_IN_USE
 
     def autocommit_connection(self) -> Connection:
         """Return a connection to SQLite on which each statement is a transaction of its own.

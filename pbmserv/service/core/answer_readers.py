@@ -1,0 +1,48 @@
+"""The readers of answers, and whether an answer may go to a stranger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pbmserv.service.core.context import CommandContext
+from pbmserv.store.accounts import players
+
+
+def reader_of_answer(context: CommandContext) -> tuple[str, int | None]:
+    """Return the address and the player id for the answer to the present command.
+
+    If a handler has found the speaker, it is the speaker's own address. Else a known writer
+    gets it as a player, so that a reply to it is proven again.
+    """
+    speaker = context.current.speaker
+    if speaker is not None:
+        return speaker.address, speaker.player_id
+    sender, writers = context.actor.address, context.known_writers()
+    if len(writers) != 1:
+        return sender, None
+    by_reply = context.reply_address is not None and context.reply_address.player
+    return (writers[0].address if by_reply else sender), writers[0].id
+
+
+def may_be_forged(context: CommandContext, readers: Iterable[int | None]) -> bool:
+    """Return whether answers go to a From address that may not be the writer's own.
+
+    Args:
+        readers: player ids of the readers of the answers; `None` for an address alone.
+    """
+    if context.proofs.unproven:
+        return True
+    actor, traffic = context.actor, context.services.traffic
+    if actor.is_verified or None not in set(readers):
+        return False
+    if traffic.is_known_source(actor.address, actor.source):
+        return False
+    reply_address = context.reply_address
+    if reply_address is None or not reply_address.player:
+        return True
+    player = players.by_id(context.connection, reply_address.player)
+    return (
+        player is None
+        or player.reply_epoch != reply_address.epoch
+        or not players.has_address(context.connection, player.id, actor.address)
+    )
