@@ -123,6 +123,22 @@ def test_nobody_wins_a_cup_in_which_nobody_has_moved(field: Callable[[int], Fiel
     assert (
         len([text for text in texts if "You were out of time in a game before half" in text]) == 3
     )
+    results = [letter.one_line for letter in players.letters if letter.kind == "result"]
+    assert len(results) == 6
+    assert all("so nobody wins this game in the event" in result for result in results)
+
+
+def test_a_player_who_is_away_is_not_late_with_the_other_one(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(3)
+    players.all_say("cup join blackbox")
+    players.until(1, EventStatus.RUNNING)
+    players.says("ann", "away until in 12 days")
+    players.until(1, EventStatus.FINISHED)
+    assert sorted(players.event(1)["sections"][0]["removed"]) == ["bob", "cleo"]
+    (result,) = [letter.one_line for letter in players.news("ann")]
+    assert "You have won Monthly cup 1 of Blackbox" in result
 
 
 def open_cup(players: Field, name: str) -> None:
