@@ -160,6 +160,18 @@ def test_an_event_loses_its_name_with_the_account_of_its_holder(
     assert "Smith" not in shown.text
 
 
+def test_a_deleted_account_takes_no_place_in_a_cup(field: Callable[[int], Field]) -> None:
+    players = field(4)
+    open_cup(players, "Office cup")
+    (question,) = players.says("bob", "delete")
+    players.server.reply(question, "yes")
+    (entered,) = players.says("cleo", "event join 1")
+    assert "Players in so far: 2" in entered.one_line
+    players.says("dan", "event join 1")
+    players.until(1, EventStatus.RUNNING, most=2)
+    assert sorted(name for name, _ in players.table(1)) == ["ann", "cleo", "dan"]
+
+
 def test_a_player_who_has_left_a_running_event_has_not_entered_it(
     field: Callable[[int], Field],
 ) -> None:
