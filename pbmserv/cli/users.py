@@ -66,7 +66,9 @@ def suspend(
     end_games: Annotated[
         bool,
         typer.Option(
-            "--end-games", help="Also end the player's running boards; they count for nothing."
+            "--end-games",
+            help="Also end the player's running boards; they count for nothing. Events take the "
+            "player out by themselves.",
         ),
     ] = False,
     by: By = "",

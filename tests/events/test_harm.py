@@ -123,6 +123,22 @@ def test_nobody_wins_a_cup_in_which_nobody_has_moved(field: Callable[[int], Fiel
     assert (
         len([text for text in texts if "You were out of time in a game before half" in text]) == 3
     )
+    results = [letter.one_line for letter in players.letters if letter.kind == "result"]
+    assert len(results) == 6
+    assert all("so nobody wins this game in the event" in result for result in results)
+
+
+def test_a_player_who_is_away_is_not_late_with_the_other_one(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(3)
+    players.all_say("cup join blackbox")
+    players.until(1, EventStatus.RUNNING)
+    players.says("ann", "away until in 12 days")
+    players.until(1, EventStatus.FINISHED)
+    assert sorted(players.event(1)["sections"][0]["removed"]) == ["bob", "cleo"]
+    (result,) = [letter.one_line for letter in players.news("ann")]
+    assert "You have won Monthly cup 1 of Blackbox" in result
 
 
 def open_cup(players: Field, name: str) -> None:
@@ -142,6 +158,18 @@ def test_an_event_loses_its_name_with_the_account_of_its_holder(
     (shown,) = players.server.send(address_of("bob"), "events 1")
     assert shown.subject == "Players' event 1 of Connect Four"
     assert "Smith" not in shown.text
+
+
+def test_a_deleted_account_takes_no_place_in_a_cup(field: Callable[[int], Field]) -> None:
+    players = field(4)
+    open_cup(players, "Office cup")
+    (question,) = players.says("bob", "delete")
+    players.server.reply(question, "yes")
+    (entered,) = players.says("cleo", "event join 1")
+    assert "Players in so far: 2" in entered.one_line
+    players.says("dan", "event join 1")
+    players.until(1, EventStatus.RUNNING, most=2)
+    assert sorted(name for name, _ in players.table(1)) == ["ann", "cleo", "dan"]
 
 
 def test_a_player_who_has_left_a_running_event_has_not_entered_it(

@@ -10,7 +10,7 @@ import pytest
 from seasons import GAME, Field
 
 from pbmserv.errors import OperatorError
-from pbmserv.service.operators import boards, deeds, events
+from pbmserv.service.operators import boards, deeds, events, people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.events import event_entries
 from pbmserv.store.tables.events import EventStatus
@@ -107,3 +107,17 @@ def test_games_that_are_given_up_early_are_watched(season: Field) -> None:
     assert ("bob", "ann", "1", "1") in [line[:4] for line in watched]
     lines = players.server.operators.look(partial(events.event_lines, most=9))
     assert [line[2] for line in lines] == ["open", "finished"]
+
+
+def test_no_game_of_a_suspended_player_counts_before_half_of_them(season: Field) -> None:
+    players = season
+    game = next(game for game in players.games(1) if "dan" in {game["first"], game["second"]})
+    loser = max({game["first"], game["second"]} - {"dan"})
+    players.says(loser, f"{GAME} resign {game['board']}")
+    suspend = partial(people.suspend, userid="dan", end_games=True)
+    deed = players.server.operators.do(OLGA, suspend)
+    assert deed.summary == "dan is suspended; 0 boards ended."
+    players.live(1)
+    assert players.event(1)["sections"][0]["removed"] == ["dan"]
+    assert "dan" not in dict(players.table(1))
+    assert not any(points for _, points in players.table(1))

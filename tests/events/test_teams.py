@@ -146,6 +146,20 @@ def test_a_captain_holds_an_event_of_teams_that_begins_when_it_is_full(
     ]
 
 
+def test_a_team_that_lost_a_member_with_the_account_does_not_fill_an_event(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(9)
+    gather_two(players)
+    finish_a_game(players, "finn", "gus")
+    players.says("finn", f'event create {GAME} team "Office match" -entries=2')
+    (question,) = players.says("ivy", "delete")
+    players.server.reply(question, "yes")
+    (entered, *_) = players.says("ann", "event join 1")
+    assert "begins now" not in entered.one_line
+    assert players.event(1)["status"] == EventStatus.OPEN
+
+
 def test_players_who_have_entered_do_not_count_as_invited(
     field: Callable[[int], Field], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,17 +96,26 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
     if event.status in OVER:
         raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
     facts = letters.facts(context, event)  # before it changes
+    status, notifications = "before", list[Notification]()
     if entry.section is None:
-        event_entries.drop(context.connection, event.id, player.id)
-        notifications: tuple[Notification, ...] = ()
+        _take_back(context, player, event)
     else:
-        notifications = tuple(games.withdraw(context, event, player.id))
+        notifications = games.withdraw(context, event, player.id)
         events.change(context.connection, event.id, due_at=context.now)
-    after = event_entries.of_player(context.connection, event.id, player.id)
-    status = "before" if after is None else str(after.status)
+        after = event_entries.of_player(context.connection, event.id, player.id)
+        assert after is not None
+        status = str(after.status)
     context.current.sitter = context.current.focus = None
     part = Part("event-entry", {**facts, "what": "withdrawn", "status": status})
-    return Answer((part,), notifications)
+    return Answer((part,), tuple(notifications))
+
+
+def _take_back(context: CommandContext, player: Player, event: Event) -> None:
+    """Take back an entry before the draw; an invited player may enter again."""
+    if Rules.of(event).invited and event.owner_id != player.id:
+        event_entries.change(context.connection, event.id, player.id, status=EntryStatus.INVITED)
+    else:
+        event_entries.drop(context.connection, event.id, player.id)
 
 
 def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:

@@ -104,7 +104,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
     else:
         tables = _of_games(context, event, first)
         groups = max(sizes, default=0)
-    players = [entry for entry in entries.values() if entry.status != EntryStatus.INVITED]
+    waiting = [entry for entry in entries.values() if entry.section is None and entry.is_here]
     return {
         **letters.facts(context, event),
         "status": str(event.status),
@@ -119,12 +119,8 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         "own": event.is_own,
         "move_days": terms.forfeit,
         "total_days": terms.total or 0,
-        "waiting": [
-            entry.userid
-            for entry in entries.values()
-            if entry.section is None and entry.status == EntryStatus.ENTERED
-        ][:NAMED],
-        "entered": len(players) // kind.team_size,
+        "waiting": [entry.userid for entry in waiting[:NAMED]],
+        "entered": (sizes.total() + len(waiting)) // kind.team_size,
         "first": first,
         "groups": groups,
         "sections": [

@@ -83,7 +83,8 @@ def _entered(
         raise Refused("event-entered", part=facts["name"], example=f"events {event.id}")
     _refuse_busy_players(context, lineup, entries)
     most = Rules.of(event).most
-    entered = len({entry.team_id for entry in entries}) + 1
+    entered_ids = {entry.team_id for entry in entries if entry.team_id is not None}
+    entered = team_events.count_complete(context, entered_ids) + 1
     if most and entered > most:
         raise Refused("event-full", part=str(event.id), most=most, example="events")
     ids = [member.player_id for member in lineup]

@@ -6,7 +6,7 @@ line-up follows the order of the team; then it is fixed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,23 +83,38 @@ def follow_order(context: CommandContext, team: Team) -> list[Notification]:
 def _enter_present_lineup(
     context: CommandContext, event: Event, team: Team
 ) -> Sequence[Notification]:
-    """Enter those who would play now, or take out a team that is too small and tell its members.
-
-    Members who are barred from events are passed over.
-    """
-    ids = [member.player_id for member in _active_members(context, team)]
-    people = persons.persons_of(context.connection, ids)
-    players = [
-        player_id
-        for player_id in ids
-        if event_bars.barred_until(context.connection, people.names(player_id), context.now) is None
-    ][:BOARDS]
+    """Enter those who would play now, or take out a team that is too small and tell its members."""
+    players = _unbarred_lineup(context, team)
     is_complete = len(players) == BOARDS
     set_lineup(context, event, team, players if is_complete else [])
     if is_complete:
         return ()
     name = letters.facts(context, event)["name"]
     return news(context, team, "short", event_name=name)
+
+
+def _unbarred_lineup(context: CommandContext, team: Team) -> list[int]:
+    """Return the members who would play now, in the order of the boards, without those who are
+    barred from events."""
+    ids = [member.player_id for member in _active_members(context, team)]
+    people = persons.persons_of(context.connection, ids)
+    return [
+        player_id
+        for player_id in ids
+        if event_bars.barred_until(context.connection, people.names(player_id), context.now) is None
+    ][:BOARDS]
+
+
+def count_complete(context: CommandContext, team_ids: Collection[int]) -> int:
+    """Return the number of teams that could play now.
+
+    A team can lose members without a command of its own, such as by deleted accounts; it stays
+    entered until its line-up changes or entries close.
+    """
+    entered = [teams.load(context.connection, team_id) for team_id in team_ids]
+    return sum(
+        team is not None and len(_unbarred_lineup(context, team)) == BOARDS for team in entered
+    )
 
 
 def complete_lineups(

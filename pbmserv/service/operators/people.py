@@ -17,6 +17,7 @@ from pbmserv.store.accounts import leaving, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces
+from pbmserv.store.events import events
 from pbmserv.store.ladders import ladder_places
 from pbmserv.store.operators import people as operator_people
 from pbmserv.store.tables.accounts import PlayerState
@@ -27,7 +28,8 @@ def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: b
 
     Args:
         end_games: whether to end the player's running boards without a result. Else they go on
-            without the player.
+            without the player. Boards of an event are left to it: within a day it takes the player
+            out.
 
     Raises:
         OperatorError: there is no such player, or the player is not active.
@@ -38,7 +40,8 @@ def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: b
     if not player.active:
         raise OperatorError(f"{userid} is {player.state}, so there is nothing to suspend")
     letters: list[Notification] = []
-    ended = boards.running_of(context.connection, player.id) if end_games else []
+    running = boards.running_of(context.connection, player.id) if end_games else []
+    ended = [board for board in running if events.id_of_board(context.connection, board) is None]
     for number in ended:
         to_all = end_board(context, by, number).letters
         letters += [letter for letter in to_all if letter.player_id != player.id]

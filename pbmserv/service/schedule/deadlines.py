@@ -25,6 +25,7 @@ from pbmserv.engine.clocks import (
 from pbmserv.engine.position import Position
 from pbmserv.service.boards import game_pauses, plies, queued_moves
 from pbmserv.service.boards.followers import news_of_declined_board
+from pbmserv.service.boards.lateness import late_seats
 from pbmserv.service.boards.resigning import goes_on_without
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -297,12 +298,20 @@ class _RunningClocks:
         sitter, clock, forfeit = late[0]
         why = _reason(sitter, clock, self._terms.total if forfeit.total else None)
         why["bank"] = self._terms.has_bank
+        why["lost_by_both"] = self._is_lost_by_both(sitter)
         forfeited = _forfeit(self._context, self._board, sitter, position, why)
         answer = queued_moves.play_queued_moves(self._context, forfeited)
         return (
             *(Notification.sitter(sitter, part) for part in answer.parts),
             *answer.notifications,
         )
+
+    def _is_lost_by_both(self, loser: Sitter) -> bool:
+        """Return whether the other player was late, too, so that the event or ladder of the board
+        counts it as won by nobody."""
+        if not self._board.of_event or len(self._running) < 2:
+            return False
+        return len(late_seats(self._context, self._board, loser.seat)) == 2
 
     def _drop_out(
         self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]

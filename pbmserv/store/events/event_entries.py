@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypedDict, Unpack
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import Connection, delete, func, or_, select, update
 
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
@@ -142,10 +142,19 @@ def of_player(connection: Connection, event_id: int, player_id: int) -> Entry | 
 
 
 def count(connection: Connection, event_ids: Sequence[int]) -> dict[int, int]:
-    """Return the number of players who take part, by event."""
+    """Return the number of players who take part, by event.
+
+    Before the draw, players without an account do not: the draw passes them over.
+    """
+    is_drawn = entries.c.section.is_not(None)
     rows = connection.execute(
         select(entries.c.event_id, func.count())
-        .where(entries.c.event_id.in_(event_ids), entries.c.status != EntryStatus.INVITED)
+        .join(players, players.c.id == entries.c.player_id)
+        .where(
+            entries.c.event_id.in_(event_ids),
+            entries.c.status != EntryStatus.INVITED,
+            or_(is_drawn, players.c.state == PlayerState.ACTIVE),
+        )
         .group_by(entries.c.event_id)
     )
     return {row[0]: row[1] for row in rows}
