@@ -121,6 +121,8 @@ def rules_of(name: str) -> Any:
             raise OperatorError(f"{name} cannot be loaded: {error}") from error
     else:
         game = _installed(name)
+    if isinstance(game, type) and issubclass(game, Game):
+        raise OperatorError(f"GAME of {name} is a class; write GAME = {game.__name__}()")
     if not isinstance(game, Game):
         raise OperatorError(f"{name} is not an object of a class below pbmserv.game.Game")
     return game
@@ -147,7 +149,7 @@ def _of_file(path: Path) -> Any:
         where = f"{path}, line {line}" if line else str(path)
         raise OperatorError(f"{where}: {type(error).__name__}: {error}") from error
     if not hasattr(module, "GAME"):
-        raise OperatorError(f"{path} has no GAME")
+        raise OperatorError(f"{path} has no GAME; write a line such as GAME = MyGame() at its end")
     return module.GAME
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pbmserv.commands.table.catalogue import BY_NAME
 from pbmserv.engine.adapter import AdaptedGame, adapt
 from pbmserv.engine.game_view import View
-from pbmserv.engine.position import Position, octets_of, opening, replay
+from pbmserv.engine.position import LARGEST_STATE, Position, octets_of, opening, replay
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import Table
@@ -26,7 +26,7 @@ from pbmserv.game import Game
 from pbmserv.game.search import Effort
 from pbmserv.testing.display_checks import DisplayChecks
 from pbmserv.testing.endless import EndlessError, endless_calls_stopped
-from pbmserv.testing.findings import Notes, Report
+from pbmserv.testing.findings import Notes, Report, playing_method
 from pbmserv.testing.secret_checks import SecretChecks
 
 T = TypeVar("T")
@@ -108,7 +108,7 @@ def _do_not_note(_progress: Progress) -> None:
 
 def _needed(rules: Game[Any]) -> Sequence[str]:
     """Return the names of the methods that a game cannot do without."""
-    return "start", "moves", "play_all" if rules.together else "play", "over", "show"
+    return "start", "moves", playing_method(rules), "over", "show"
 
 
 class _Checks:
@@ -124,6 +124,7 @@ class _Checks:
         self.rules, self.game, self.report = rules, game, report
         self.note_progress = note_progress
         self.begun = self.all_games = 0
+        self.playing = playing_method(rules)
         self.notes = Notes(rules, report)
         self.displays = DisplayChecks(rules, game, report)
         self.secrets = SecretChecks(rules, game, report)
@@ -175,6 +176,7 @@ class _Checks:
         if game.options(game.describe(options), seats) != options:
             self.notes.fail("options", "a value does not come back from its own text")
         position = opening(game, record)
+        self.note_size("start", position.state.state)
         draws = Rng(b"check" + bytes([seed]), 0)
         states = [position.state.state]
         plies: list[Ply] = []
@@ -188,6 +190,7 @@ class _Checks:
             view = self.view_to_move(position, seat)
             if look:
                 self.displays.check_board(position, seats)
+                self.displays.check_file(position, seats)
                 self.check_leaving(position, seats)
                 self.secrets.check_hidden(position, seats, movers)
             self.secrets.remember(movers, position.state.state)
@@ -201,6 +204,7 @@ class _Checks:
             self.secrets.check_secret_move(before, seat, position, seats)
             self.note_move(len(plies))
         self.displays.check_board(position, seats)
+        self.displays.check_file(position, seats)
         self.check_result(position, seats)
         self.report.games += 1
         self.report.moves += len(plies)
@@ -229,7 +233,9 @@ class _Checks:
 
     def check_spellings(self, view: View, listed: Sequence[str]) -> None:
         """Check that each move is read as itself."""
-        if len(set(map(str.casefold, listed))) < len(listed):
+        if len(set(listed)) < len(listed):
+            self.report.add("moves", "lists a move twice")
+        elif len(set(map(str.casefold, listed))) < len(listed):
             self.report.add("moves", "lists moves that differ in capitals only")
         for move in listed[:40]:
             try:
@@ -265,20 +271,22 @@ class _Checks:
             after, spent = _timed(move)
         self.report.slowest = max(self.report.slowest, spent)
         if spent > SLOW_S:
-            self.report.add("play", f"a move takes {spent:.1f} s of processor time")
+            self.report.add(self.playing, f"a move takes {spent:.1f} s of processor time")
         if repr(state) != before:
-            self.notes.fail("play", "changes the state that it was given; return a new one")
-        self.note_size(after.state.state)
+            self.notes.fail(self.playing, "changes the state that it was given; return a new one")
+        self.note_size(self.playing, after.state.state)
         return after
 
-    def note_size(self, state: Any) -> None:
-        """Note a state that is too large."""
+    def note_size(self, method: str, state: Any) -> None:
+        """Note a state of a method that is too large; a server refuses the largest ones."""
         octets = octets_of(state)
         if octets is None:
-            self.notes.fail("play", "returns a state that is not a plain value")
+            self.notes.fail(method, "returns a state that is not a plain value")
         self.report.largest = max(self.report.largest, octets)
+        if octets > LARGEST_STATE:
+            self.notes.fail(method, f"a state has {octets // 1000} kB; 1 MB is the most")
         if octets > LARGE:
-            self.report.add("play", f"a state has {octets // 1000} kB, and boards keep many")
+            self.report.add(method, f"a state has {octets // 1000} kB, and boards keep many")
 
     def check_result(self, position: Position, seats: int) -> None:
         """Check a result."""
@@ -308,10 +316,12 @@ class _Checks:
         try:
             steps = replay(self.game, record)
         except MoveError:
-            self.notes.fail("play", "a move is not legal when it is replayed; draw from rng alone")
+            self.notes.fail(
+                self.playing, "a move is not legal when it is replayed; draw from rng alone"
+            )
         for number, (step, state) in enumerate(zip(steps, states, strict=True)):
             if step.state.state != state:
-                method = "play" if number else "start"
+                method = self.playing if number else "start"
                 self.notes.fail(
                     method, "the same move gives another state; draw from rng, not elsewhere"
                 )

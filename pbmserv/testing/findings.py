@@ -123,7 +123,7 @@ class Notes:
 
     def _note_line(self, stream: str, text: str, frames: Sequence[traceback.FrameSummary]) -> None:
         """Note a line that was printed; of each method only the first."""
-        method, line = self._blame_frames(frames, "play")
+        method, line = self._blame_frames(frames, playing_method(self._rules))
         if method in self._printing:
             return
         self._printing.add(method)
@@ -138,7 +138,9 @@ class Notes:
     def blame(self, error: BaseException) -> tuple[str, int]:
         """Return the method of the game in which an exception began, and the line."""
         frames = traceback.extract_tb(error.__traceback__)
-        return self._blame_frames(frames, "over" if "no seat has a move" in str(error) else "play")
+        if "no seat has a move" in str(error):
+            return self._blame_frames(frames, "over")
+        return self._blame_frames(frames, playing_method(self._rules))
 
     def _blame_frames(
         self, frames: Sequence[traceback.FrameSummary], otherwise: str
@@ -193,6 +195,11 @@ class _Overheard(io.TextIOBase):
         if not self.closed and self._line.strip():
             self._report(self._line.strip(), self._frames)
         super().close()
+
+
+def playing_method(rules: Game[Any]) -> str:
+    """Return the name of the method that carries out moves."""
+    return "play_all" if rules.together else "play"
 
 
 def _is_of_rules(call: tuple[FrameType, int]) -> bool:

@@ -12,7 +12,7 @@ from pbmserv.engine.table import Table
 from pbmserv.engine.types import Seat
 from pbmserv.game import Game
 from pbmserv.testing.display_checks import NAMES, rendered_board
-from pbmserv.testing.findings import Report
+from pbmserv.testing.findings import Report, playing_method
 
 
 class SecretChecks:
@@ -92,7 +92,7 @@ class SecretChecks:
             for position in (first, second)
         ]
         if sentences[0] != sentences[1]:
-            self._report.add("play", f"told says something hidden to {reader}")
+            self._report.add(playing_method(self._rules), f"told says something hidden to {reader}")
 
 
 def _in_place(position: Position, table: Table) -> Position:

@@ -132,6 +132,48 @@ class Twofold(Plain):
         return [*super().moves(state, seat), *[move.lower() for move in super().moves(state, seat)]]
 
 
+class Repeating(Plain):
+    """Lists each move twice."""
+
+    def moves(self, state, seat):
+        return super().moves(state, seat) * 2
+
+
+class Swelling(Plain):
+    """Has a state that no server takes."""
+
+    def start(self, seats, options, rng):
+        return "." * 1_000_001
+
+
+class Filing(Plain):
+    """Returns a file without a suffix."""
+
+    def file(self, state, players, result, day):
+        return "".join(state)
+
+
+class Suffixed(Plain):
+    """Returns a file whose suffix has no dot."""
+
+    def file(self, state, players, result, day):
+        return "txt", "".join(state)
+
+
+class Choosing(Plain):
+    """Carries out moves together, and changes the state."""
+
+    together = True
+
+    def start(self, seats, options, rng):
+        return ["."] * 9
+
+    def play_all(self, state, moves, rng):
+        for seat, move in moves.items():
+            state[CELLS.index(move)] = "XO"[seat]
+        return state
+
+
 class Secretive(Plain):
     """Hides something without saying so."""
 
@@ -222,6 +264,11 @@ def test_what_rules_print_is_shown_with_its_line(capsys: pytest.CaptureFixture[s
         (Forgetful(), "play", "returns None in place of a state"),
         (Shapeless(), "show", "is missing"),
         (Twofold(), "moves", "differ in capitals"),
+        (Repeating(), "moves", "lists a move twice"),
+        (Swelling(), "start", "a state has 1000 kB; 1 MB is the most"),
+        (Filing(), "file", "returns '.........', not a suffix and a text"),
+        (Suffixed(), "file", "the suffix is 'txt'; write one such as '.pgn'"),
+        (Choosing(), "play_all", "changes the state"),
         (Secretive(), "hidden", "must be True"),
         (Remembering(), "Remembering", "keep everything in states"),
         (Cheating(), "bots", "house plays 'B2', which is not legal"),
