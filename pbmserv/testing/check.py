@@ -79,7 +79,9 @@ def check_game(
             checks.play_games(seeds)
     except EndlessError as error:
         method, line = checks.notes.blame(error)
-        report.add(method, f"{error} (line {line}){checks.notes.where}")
+        report.add(method, f"{error} (line {line})", checks.notes.where)
+    if rules.hidden and report.games and not checks.secrets.hides:
+        report.add("seen", "hides nothing from anybody, though hidden is True")
     if repr(vars(rules)) != repr(before):
         report.add(type(rules).__name__, "an attribute changed in play; keep everything in states")
     return report
@@ -321,9 +323,9 @@ class _Checks:
             )
         for number, (step, state) in enumerate(zip(steps, states, strict=True)):
             if step.state.state != state:
-                method = self.playing if number else "start"
+                method, same = (self.playing, "move") if number else ("start", "seed")
                 self.notes.fail(
-                    method, "the same move gives another state; draw from rng, not elsewhere"
+                    method, f"the same {same} gives another state; draw from rng, not elsewhere"
                 )
 
     def play_bot(self, level: str) -> None:

@@ -59,10 +59,14 @@ class Report:
     slowest: float = 0.0
     largest: int = 0
 
-    def add(self, method: str, sentence: str) -> None:
-        """Note a finding, unless the method has one that differs only in numbers or quotes."""
+    def add(self, method: str, sentence: str, where: str = "") -> None:
+        """Note a finding, unless the method has one that differs only in numbers or quotes.
+
+        Args:
+            where: the options or the bot of the game in brackets, if they are not the usual ones.
+        """
         kind = re.sub(r"[0-9]+|'[^']*'|\"[^\"]*\"", "*", sentence)
-        self.findings.setdefault((method, kind), Finding(method, sentence))
+        self.findings.setdefault((method, kind), Finding(method, sentence + where))
 
     @property
     def listed(self) -> list[Finding]:
@@ -92,7 +96,7 @@ class Notes:
 
     def fail(self, method: str, sentence: str) -> NoReturn:
         """Note a finding after which this game cannot go on."""
-        self._report.add(method, sentence + self.where)
+        self._report.add(method, sentence, self.where)
         raise GameBroke
 
     @contextmanager
@@ -104,11 +108,11 @@ class Notes:
             pass
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a game raises
             if isinstance(error, BrokenRules):
-                self._report.add(error.method, f"{error.sentence}{self.where}")
+                self._report.add(error.method, error.sentence, self.where)
                 return
             method, line = self.blame(error)
             place = f" (line {line})" if line else ""
-            self._report.add(method, f"raises {type(error).__name__}: {error}{place}{self.where}")
+            self._report.add(method, f"raises {type(error).__name__}: {error}{place}", self.where)
 
     @contextmanager
     def noting_output(self) -> Iterator[None]:
@@ -131,8 +135,8 @@ class Notes:
         place = f" (line {line})" if line else ""
         self._report.add(
             method,
-            f"writes {shown!r} to {stream}{place}, which on a server is the server's own output"
-            f"{self.where}",
+            f"writes {shown!r} to {stream}{place}, which on a server is the server's own output",
+            self.where,
         )
 
     def blame(self, error: BaseException) -> tuple[str, int]:

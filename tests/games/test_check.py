@@ -372,6 +372,13 @@ class Marked(Numbers):
         return -2 + card % 2 if card >= 0 else card
 
 
+class Open(Numbers):
+    """Says that it hides something, and does not."""
+
+    def seen(self, state, seat):
+        return state
+
+
 class Thin(Numbers):
     """Has thin paper, through which one reads whether a number is large."""
 
@@ -403,6 +410,7 @@ class Drawn(Numbers):
     [
         (Numbers(), "", ""),
         (Marked(), "seen", "depends on what it hides"),
+        (Open(), "seen", "hides nothing from anybody, though hidden is True"),
         (Thin(), "seen", "can tell which secret move was made"),
         (Gossiping(), "play", "told says something hidden"),
         (Drawn(), "play", "told says something hidden"),
