@@ -53,10 +53,19 @@ def check(
     Example: pbmserv game check nim
     Example: pbmserv game check ./nim.py --seeds 50
     """
+    from pbmserv.cli.game_replays import first_difference
     from pbmserv.testing import check_game
+    from pbmserv.testing.findings import playing_method
 
     rules = rules_of(game)
     report = check_game(rules, seeds, progress_printer())
+    number = None if report.findings else first_difference(game, report.played)
+    if number is not None:
+        report.add(
+            playing_method(rules) if number else "start",
+            "gives another state in another process; draw from rng alone, and sort a set before "
+            "its order matters",
+        )
     for finding in report.listed:
         complain(str(finding))
     played = f"{counted(report.games, 'game')}, {counted(report.moves, 'move')}"

@@ -26,7 +26,7 @@ from pbmserv.game import Game
 from pbmserv.game.search import Effort
 from pbmserv.testing.display_checks import DisplayChecks
 from pbmserv.testing.endless import EndlessError, endless_calls_stopped
-from pbmserv.testing.findings import Notes, Report, playing_method
+from pbmserv.testing.findings import Notes, PlayedGame, Report, playing_method
 from pbmserv.testing.secret_checks import SecretChecks
 
 T = TypeVar("T")
@@ -35,9 +35,13 @@ LONGEST = 3_000
 """Most moves of a random game; a longer one does not seem to end."""
 SLOW_S = 0.5
 """Most processor seconds of a move; with more, players of other boards wait too long."""
+LONGEST_WAIT_S = 8.0
+"""Seconds in which a move does nothing, more than a busy machine costs; 15 s stop a game."""
 LARGE = 200_000
 """Most octets of a state, since the server keeps many states."""
 BOT_S = 5.0
+MOST_KEPT = 4
+"""Games of a check that the report keeps, to be replayed once more."""
 _IN_EARNEST = (0, 5)
 """Numbers of the moves for which a bot uses its whole budget."""
 GARBAGE = (
@@ -178,6 +182,8 @@ class _Checks:
         if game.options(game.describe(options), seats) != options:
             self.notes.fail("options", "a value does not come back from its own text")
         position = opening(game, record)
+        if position.state.state is None:
+            self.notes.fail("start", "returns None in place of a state")
         self.note_size("start", position.state.state)
         draws = Rng(b"check" + bytes([seed]), 0)
         states = [position.state.state]
@@ -210,7 +216,10 @@ class _Checks:
         self.check_result(position, seats)
         self.report.games += 1
         self.report.moves += len(plies)
-        self.check_replay(replace(record, plies=tuple(plies)), states)
+        played = PlayedGame(replace(record, plies=tuple(plies)), states)
+        self.check_replay(played.record, states)
+        if len(self.report.played) < MOST_KEPT:
+            self.report.played.append(played)
 
     def view_to_move(self, position: Position, seat: Seat) -> View:
         """Return the view of a seat whose turn it is, and check that its moves are texts."""
@@ -268,7 +277,12 @@ class _Checks:
         def move() -> Position:
             return position.move(seat, self.game.parse(self.game.view(position.state, seat), text))
 
+        began = time.monotonic()
         after, spent = _timed(move)
+        if (waited := time.monotonic() - began - spent) > LONGEST_WAIT_S:
+            self.notes.fail(
+                self.playing, f"a move waits for {waited:.0f} s; rules must not sleep or ask others"
+            )
         if spent > SLOW_S:  # Python may have collected garbage meanwhile
             after, spent = _timed(move)
         self.report.slowest = max(self.report.slowest, spent)

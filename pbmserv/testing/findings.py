@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
+from pbmserv.engine.record import GameRecord
 from pbmserv.engine.table import BrokenRules
 from pbmserv.game import Game
 from pbmserv.testing.endless import is_of_checks
@@ -42,12 +43,25 @@ class Finding:
         return f"{self.method}: {self.sentence}"
 
 
+@dataclass(frozen=True)
+class PlayedGame:
+    """A game that came to its end in a check.
+
+    Attributes:
+        states: at the start and after each ply.
+    """
+
+    record: GameRecord
+    states: Sequence[Any]
+
+
 @dataclass
 class Report:
     """The findings of a check.
 
     Attributes:
         games, moves: how many were played.
+        played: a few of the games.
         slowest: processor seconds of the slowest move.
         largest: octets of the largest state.
     """
@@ -56,6 +70,7 @@ class Report:
     findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
     games: int = 0
     moves: int = 0
+    played: list[PlayedGame] = field(default_factory=list)
     slowest: float = 0.0
     largest: int = 0
 

@@ -6,6 +6,7 @@ import inspect
 import io
 import random
 import sys
+import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -174,6 +175,21 @@ class Choosing(Plain):
         return state
 
 
+class Beginless(Plain):
+    """Forgets to return the first state."""
+
+    def start(self, seats, options, rng):
+        super().start(seats, options, rng)
+
+
+class Sleeping(Plain):
+    """Waits for something."""
+
+    def play(self, state, seat, move, rng):
+        time.sleep(0.05)
+        return super().play(state, seat, move, rng)
+
+
 class Secretive(Plain):
     """Hides something without saying so."""
 
@@ -268,6 +284,7 @@ def test_what_rules_print_is_shown_with_its_line(capsys: pytest.CaptureFixture[s
         (Swelling(), "start", "a state has 1000 kB; 1 MB is the most"),
         (Filing(), "file", "returns '.........', not a suffix and a text"),
         (Suffixed(), "file", "the suffix is 'txt'; write one such as '.pgn'"),
+        (Beginless(), "start", "returns None in place of a state"),
         (Choosing(), "play_all", "changes the state"),
         (Secretive(), "hidden", "must be True"),
         (Remembering(), "Remembering", "keep everything in states"),
@@ -442,6 +459,49 @@ def test_a_new_package_is_a_game_that_passes(
     assert "Reply with a move: 1, 2 or 3." in shown
     assert "You played 2." in shown
     assert "You have lost: resigned." in shown
+
+
+def test_a_move_that_waits_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "LONGEST_WAIT_S", 0.04)
+    assert "rules must not sleep" in findings(Sleeping())["play"]
+
+
+UNORDERED = """
+from pbmserv.game import Game, win
+
+class Lots(Game[tuple]):
+    "The first of four names that a set gives is drawn."
+    key, title = "lots", "Lots"
+
+    def start(self, seats, options, rng):
+        return ()
+
+    def moves(self, state, seat):
+        return ["draw"]
+
+    def play(self, state, seat, move, rng):
+        return (*state, ORDER[rng.below(4)])
+
+    def over(self, state):
+        return win(0) if len(state) > 8 else None
+
+    def show(self, state, seat):
+        return "Lots were drawn."
+
+ORDER = list({"anna", "bela", "cleo", "dora"})
+GAME = Lots()
+"""
+
+
+def test_a_game_that_another_process_plays_otherwise_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "lots.py"
+    file.write_text(UNORDERED, encoding="utf-8")
+    assert run(["game", "check", str(file), "--seeds", "2"]) == 1
+    assert "play: gives another state in another process" in capsys.readouterr().err
+    file.write_text(UNORDERED.replace("= list({", "= sorted({"), encoding="utf-8")
+    assert run(["game", "check", str(file), "--seeds", "2"]) == 0
 
 
 def test_a_slow_check_says_how_far_it_has_come(
