@@ -53,10 +53,19 @@ def check(
     Example: pbmserv game check nim
     Example: pbmserv game check ./nim.py --seeds 50
     """
+    from pbmserv.cli.game_replays import first_difference
     from pbmserv.testing import check_game
+    from pbmserv.testing.findings import playing_method
 
     rules = rules_of(game)
     report = check_game(rules, seeds, progress_printer())
+    number = None if report.findings else first_difference(game, report.played)
+    if number is not None:
+        report.add(
+            playing_method(rules) if number else "start",
+            "gives another state in another process; draw from rng alone, and sort a set before "
+            "its order matters",
+        )
     for finding in report.listed:
         complain(str(finding))
     played = f"{counted(report.games, 'game')}, {counted(report.moves, 'move')}"
@@ -121,6 +130,8 @@ def rules_of(name: str) -> Any:
             raise OperatorError(f"{name} cannot be loaded: {error}") from error
     else:
         game = _installed(name)
+    if isinstance(game, type) and issubclass(game, Game):
+        raise OperatorError(f"GAME of {name} is a class; write GAME = {game.__name__}()")
     if not isinstance(game, Game):
         raise OperatorError(f"{name} is not an object of a class below pbmserv.game.Game")
     return game
@@ -147,7 +158,7 @@ def _of_file(path: Path) -> Any:
         where = f"{path}, line {line}" if line else str(path)
         raise OperatorError(f"{where}: {type(error).__name__}: {error}") from error
     if not hasattr(module, "GAME"):
-        raise OperatorError(f"{path} has no GAME")
+        raise OperatorError(f"{path} has no GAME; write a line such as GAME = MyGame() at its end")
     return module.GAME
 
 

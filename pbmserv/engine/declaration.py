@@ -37,7 +37,9 @@ def check_declaration(rules: Game[Any]) -> None:
         raise ValueError(f"{name}.seats must be two numbers, such as (2, 2), not {seats!r}")
     least, most = seats
     if not 1 <= least <= most <= 8:
-        raise ValueError(f"{name}.seats = {rules.seats}: there are 1 to 8 players")
+        raise ValueError(
+            f"{name}.seats must say from 1 to 8 players, the least first, not {seats!r}"
+        )
     if rules.swap and rules.seats != (2, 2):
         raise ValueError(f"{name}.swap needs two players")
     _check_bots(name, rules.bots)
@@ -63,7 +65,10 @@ def _check_options(name: str, options: Any) -> None:
         if not (_OPTION.fullmatch(option.name) and is_own) or names.count(option.name) > 1:
             raise ValueError(f"{name}.options: {option.name!r} is not a word of its own")
         if option.default not in option.values:
-            raise ValueError(f"{name}.options: {option.name} has the default {option.default!r}")
+            raise ValueError(
+                f"{name}.options: {option.name} has the default {option.default!r}, "
+                f"which is not one of its values"
+            )
 
 
 def _is_sequence_of(value: Any, kind: type) -> bool:

@@ -48,6 +48,9 @@ _RESTORING = frozenset({UNDO, REDO})
 _PAST = frozenset({UNDO, REDO, RESTART})
 _CHARACTERS = 24
 
+LARGEST_STATE = 1_000_000
+"""Octets of a state that a board may have; `game check` objects to a fifth of that."""
+
 
 def weight(characters: int) -> int:
     """Return the work of reading a text, one unit for each 24 characters."""

@@ -13,6 +13,8 @@ _TOKEN = re.compile(r"[^\W_]+")
 _PIECE = re.compile(r"[^\W\d_]+\d+|\d+|[^\W\d_]+")
 _CELL = re.compile(r"([a-z]{1,2})([0-9]{1,2})")
 _REVERSED = re.compile(r"([0-9]{1,2})([a-z]{1,2})")
+_GAP = re.compile(r"(?<!\d) | (?!\d)")
+"""A blank, unless it parts two numbers: "bid 1,2" is not "bid 12"."""
 _ENGLISH = frozenset({"a", "i", "am", "an", "as", "at", "be", "do", "go", "he", "if", "no", "on"})
 """Words of sentences that do not name a move where other words stand around them."""
 _BESIDE = frozenset(
@@ -74,7 +76,7 @@ def among_words(text: str, moves: Iterable[str]) -> str | None:
     spans_by_text: dict[str, list[_Span]] = {}
     for begin in range(len(words)):
         for end in range(begin + 1, min(begin + _LONGEST, len(words)) + 1):
-            spans_by_text.setdefault("".join(words[begin:end]), []).append((begin, end))
+            spans_by_text.setdefault(_joined(words[begin:end]), []).append((begin, end))
     spans_by_move = {move: spans_by_text.get(_squeezed(move), []) for move in moves}
     spans_by_move = {
         move: spans
@@ -169,7 +171,11 @@ def _folded(text: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    return "".join(tokens(text))
+    return _joined(tokens(text))
+
+
+def _joined(words: Sequence[str]) -> str:
+    return _GAP.sub("", " ".join(words))
 
 
 def _straightened(text: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pbmserv.commands.table.catalogue import BY_NAME
 from pbmserv.engine.adapter import AdaptedGame, adapt
 from pbmserv.engine.game_view import View
-from pbmserv.engine.position import Position, octets_of, opening, replay
+from pbmserv.engine.position import LARGEST_STATE, Position, octets_of, opening, replay
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import Table
@@ -26,7 +26,7 @@ from pbmserv.game import Game
 from pbmserv.game.search import Effort
 from pbmserv.testing.display_checks import DisplayChecks
 from pbmserv.testing.endless import EndlessError, endless_calls_stopped
-from pbmserv.testing.findings import Notes, Report
+from pbmserv.testing.findings import Notes, PlayedGame, Report, playing_method
 from pbmserv.testing.secret_checks import SecretChecks
 
 T = TypeVar("T")
@@ -35,9 +35,13 @@ LONGEST = 3_000
 """Most moves of a random game; a longer one does not seem to end."""
 SLOW_S = 0.5
 """Most processor seconds of a move; with more, players of other boards wait too long."""
+LONGEST_WAIT_S = 8.0
+"""Seconds in which a move does nothing, more than a busy machine costs; 15 s stop a game."""
 LARGE = 200_000
 """Most octets of a state, since the server keeps many states."""
 BOT_S = 5.0
+MOST_KEPT = 4
+"""Games of a check that the report keeps, to be replayed once more."""
 _IN_EARNEST = (0, 5)
 """Numbers of the moves for which a bot uses its whole budget."""
 GARBAGE = (
@@ -79,7 +83,9 @@ def check_game(
             checks.play_games(seeds)
     except EndlessError as error:
         method, line = checks.notes.blame(error)
-        report.add(method, f"{error} (line {line}){checks.notes.where}")
+        report.add(method, f"{error} (line {line})", checks.notes.where)
+    if rules.hidden and report.games and not checks.secrets.hides:
+        report.add("seen", "hides nothing from anybody, though hidden is True")
     if repr(vars(rules)) != repr(before):
         report.add(type(rules).__name__, "an attribute changed in play; keep everything in states")
     return report
@@ -108,7 +114,7 @@ def _do_not_note(_progress: Progress) -> None:
 
 def _needed(rules: Game[Any]) -> Sequence[str]:
     """Return the names of the methods that a game cannot do without."""
-    return "start", "moves", "play_all" if rules.together else "play", "over", "show"
+    return "start", "moves", playing_method(rules), "over", "show"
 
 
 class _Checks:
@@ -124,6 +130,7 @@ class _Checks:
         self.rules, self.game, self.report = rules, game, report
         self.note_progress = note_progress
         self.begun = self.all_games = 0
+        self.playing = playing_method(rules)
         self.notes = Notes(rules, report)
         self.displays = DisplayChecks(rules, game, report)
         self.secrets = SecretChecks(rules, game, report)
@@ -175,6 +182,9 @@ class _Checks:
         if game.options(game.describe(options), seats) != options:
             self.notes.fail("options", "a value does not come back from its own text")
         position = opening(game, record)
+        if position.state.state is None:
+            self.notes.fail("start", "returns None in place of a state")
+        self.note_size("start", position.state.state)
         draws = Rng(b"check" + bytes([seed]), 0)
         states = [position.state.state]
         plies: list[Ply] = []
@@ -188,6 +198,7 @@ class _Checks:
             view = self.view_to_move(position, seat)
             if look:
                 self.displays.check_board(position, seats)
+                self.displays.check_file(position, seats)
                 self.check_leaving(position, seats)
                 self.secrets.check_hidden(position, seats, movers)
             self.secrets.remember(movers, position.state.state)
@@ -201,10 +212,14 @@ class _Checks:
             self.secrets.check_secret_move(before, seat, position, seats)
             self.note_move(len(plies))
         self.displays.check_board(position, seats)
+        self.displays.check_file(position, seats)
         self.check_result(position, seats)
         self.report.games += 1
         self.report.moves += len(plies)
-        self.check_replay(replace(record, plies=tuple(plies)), states)
+        played = PlayedGame(replace(record, plies=tuple(plies)), states)
+        self.check_replay(played.record, states)
+        if len(self.report.played) < MOST_KEPT:
+            self.report.played.append(played)
 
     def view_to_move(self, position: Position, seat: Seat) -> View:
         """Return the view of a seat whose turn it is, and check that its moves are texts."""
@@ -229,7 +244,9 @@ class _Checks:
 
     def check_spellings(self, view: View, listed: Sequence[str]) -> None:
         """Check that each move is read as itself."""
-        if len(set(map(str.casefold, listed))) < len(listed):
+        if len(set(listed)) < len(listed):
+            self.report.add("moves", "lists a move twice")
+        elif len(set(map(str.casefold, listed))) < len(listed):
             self.report.add("moves", "lists moves that differ in capitals only")
         for move in listed[:40]:
             try:
@@ -260,25 +277,32 @@ class _Checks:
         def move() -> Position:
             return position.move(seat, self.game.parse(self.game.view(position.state, seat), text))
 
+        began = time.monotonic()
         after, spent = _timed(move)
+        if (waited := time.monotonic() - began - spent) > LONGEST_WAIT_S:
+            self.notes.fail(
+                self.playing, f"a move waits for {waited:.0f} s; rules must not sleep or ask others"
+            )
         if spent > SLOW_S:  # Python may have collected garbage meanwhile
             after, spent = _timed(move)
         self.report.slowest = max(self.report.slowest, spent)
         if spent > SLOW_S:
-            self.report.add("play", f"a move takes {spent:.1f} s of processor time")
+            self.report.add(self.playing, f"a move takes {spent:.1f} s of processor time")
         if repr(state) != before:
-            self.notes.fail("play", "changes the state that it was given; return a new one")
-        self.note_size(after.state.state)
+            self.notes.fail(self.playing, "changes the state that it was given; return a new one")
+        self.note_size(self.playing, after.state.state)
         return after
 
-    def note_size(self, state: Any) -> None:
-        """Note a state that is too large."""
+    def note_size(self, method: str, state: Any) -> None:
+        """Note a state of a method that is too large; a server refuses the largest ones."""
         octets = octets_of(state)
         if octets is None:
-            self.notes.fail("play", "returns a state that is not a plain value")
+            self.notes.fail(method, "returns a state that is not a plain value")
         self.report.largest = max(self.report.largest, octets)
+        if octets > LARGEST_STATE:
+            self.notes.fail(method, f"a state has {octets // 1000} kB; 1 MB is the most")
         if octets > LARGE:
-            self.report.add("play", f"a state has {octets // 1000} kB, and boards keep many")
+            self.report.add(method, f"a state has {octets // 1000} kB, and boards keep many")
 
     def check_result(self, position: Position, seats: int) -> None:
         """Check a result."""
@@ -308,12 +332,14 @@ class _Checks:
         try:
             steps = replay(self.game, record)
         except MoveError:
-            self.notes.fail("play", "a move is not legal when it is replayed; draw from rng alone")
+            self.notes.fail(
+                self.playing, "a move is not legal when it is replayed; draw from rng alone"
+            )
         for number, (step, state) in enumerate(zip(steps, states, strict=True)):
             if step.state.state != state:
-                method = "play" if number else "start"
+                method, same = (self.playing, "move") if number else ("start", "seed")
                 self.notes.fail(
-                    method, "the same move gives another state; draw from rng, not elsewhere"
+                    method, f"the same {same} gives another state; draw from rng, not elsewhere"
                 )
 
     def play_bot(self, level: str) -> None:

@@ -12,7 +12,7 @@ from pbmserv.engine.position import Position, notes_for
 from pbmserv.engine.types import Seat
 from pbmserv.game import Game, Grid
 from pbmserv.game.cells import laid_out
-from pbmserv.testing.findings import Report
+from pbmserv.testing.findings import Report, playing_method
 
 WIDTH = 76
 """Most columns of a board as text."""
@@ -60,6 +60,25 @@ class DisplayChecks:
             if strange := sorted({*part.strong, *part.new} - set(names)):
                 self._report.add("show", f"{strange[0]} is not a cell of the grid")
 
+    def check_file(self, position: Position, seats: int) -> None:
+        """Check what `file` returns, if it is more than the server's own method."""
+        for seat in map(Seat, range(seats)):
+            file = self._game.file(
+                self._game.view(position.state, seat), NAMES[:seats], "2026-03-05"
+            )
+            if file is None:
+                continue
+            if not (
+                isinstance(file, tuple)
+                and len(file) == 2
+                and all(isinstance(part, str) for part in file)
+            ):
+                self._report.add("file", f"returns {file!r}, not a suffix and a text")
+                return
+            if not re.fullmatch(r"\.[a-z0-9]+", file[0]):
+                self._report.add("file", f"the suffix is {file[0]!r}; write one such as '.pgn'")
+                return
+
     def _check_letters(self, view: View, names: Sequence[str], you: Seat | None) -> None:
         """Check the board as letters and pages render it."""
         for name, text in rendered_board(self._rules.key, view, names, you).items():
@@ -76,7 +95,9 @@ class DisplayChecks:
                 text = str(note.values.get("text", ""))
                 # The engine refuses seats that are not there, but leaves other words in braces.
                 if "{" in re.sub(r"\{[0-9]('s)?\}", "", text):
-                    self._report.add("play", f"tells of a seat that is not there: {text!r}")
+                    self._report.add(
+                        playing_method(self._rules), f"tells of a seat that is not there: {text!r}"
+                    )
 
 
 def rendered_board(key: str, view: View, names: Sequence[str], you: Seat | None) -> dict[str, str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
+from pbmserv.engine.record import GameRecord
 from pbmserv.engine.table import BrokenRules
 from pbmserv.game import Game
 from pbmserv.testing.endless import is_of_checks
@@ -42,12 +43,25 @@ class Finding:
         return f"{self.method}: {self.sentence}"
 
 
+@dataclass(frozen=True)
+class PlayedGame:
+    """A game that came to its end in a check.
+
+    Attributes:
+        states: at the start and after each ply.
+    """
+
+    record: GameRecord
+    states: Sequence[Any]
+
+
 @dataclass
 class Report:
     """The findings of a check.
 
     Attributes:
         games, moves: how many were played.
+        played: a few of the games.
         slowest: processor seconds of the slowest move.
         largest: octets of the largest state.
     """
@@ -56,13 +70,18 @@ class Report:
     findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
     games: int = 0
     moves: int = 0
+    played: list[PlayedGame] = field(default_factory=list)
     slowest: float = 0.0
     largest: int = 0
 
-    def add(self, method: str, sentence: str) -> None:
-        """Note a finding, unless the method has one that differs only in numbers or quotes."""
+    def add(self, method: str, sentence: str, where: str = "") -> None:
+        """Note a finding, unless the method has one that differs only in numbers or quotes.
+
+        Args:
+            where: the options or the bot of the game in brackets, if they are not the usual ones.
+        """
         kind = re.sub(r"[0-9]+|'[^']*'|\"[^\"]*\"", "*", sentence)
-        self.findings.setdefault((method, kind), Finding(method, sentence))
+        self.findings.setdefault((method, kind), Finding(method, sentence + where))
 
     @property
     def listed(self) -> list[Finding]:
@@ -92,7 +111,7 @@ class Notes:
 
     def fail(self, method: str, sentence: str) -> NoReturn:
         """Note a finding after which this game cannot go on."""
-        self._report.add(method, sentence + self.where)
+        self._report.add(method, sentence, self.where)
         raise GameBroke
 
     @contextmanager
@@ -104,11 +123,11 @@ class Notes:
             pass
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a game raises
             if isinstance(error, BrokenRules):
-                self._report.add(error.method, f"{error.sentence}{self.where}")
+                self._report.add(error.method, error.sentence, self.where)
                 return
             method, line = self.blame(error)
             place = f" (line {line})" if line else ""
-            self._report.add(method, f"raises {type(error).__name__}: {error}{place}{self.where}")
+            self._report.add(method, f"raises {type(error).__name__}: {error}{place}", self.where)
 
     @contextmanager
     def noting_output(self) -> Iterator[None]:
@@ -123,7 +142,7 @@ class Notes:
 
     def _note_line(self, stream: str, text: str, frames: Sequence[traceback.FrameSummary]) -> None:
         """Note a line that was printed; of each method only the first."""
-        method, line = self._blame_frames(frames, "play")
+        method, line = self._blame_frames(frames, playing_method(self._rules))
         if method in self._printing:
             return
         self._printing.add(method)
@@ -131,14 +150,16 @@ class Notes:
         place = f" (line {line})" if line else ""
         self._report.add(
             method,
-            f"writes {shown!r} to {stream}{place}, which on a server is the server's own output"
-            f"{self.where}",
+            f"writes {shown!r} to {stream}{place}, which on a server is the server's own output",
+            self.where,
         )
 
     def blame(self, error: BaseException) -> tuple[str, int]:
         """Return the method of the game in which an exception began, and the line."""
         frames = traceback.extract_tb(error.__traceback__)
-        return self._blame_frames(frames, "over" if "no seat has a move" in str(error) else "play")
+        if "no seat has a move" in str(error):
+            return self._blame_frames(frames, "over")
+        return self._blame_frames(frames, playing_method(self._rules))
 
     def _blame_frames(
         self, frames: Sequence[traceback.FrameSummary], otherwise: str
@@ -193,6 +214,11 @@ class _Overheard(io.TextIOBase):
         if not self.closed and self._line.strip():
             self._report(self._line.strip(), self._frames)
         super().close()
+
+
+def playing_method(rules: Game[Any]) -> str:
+    """Return the name of the method that carries out moves."""
+    return "play_all" if rules.together else "play"
 
 
 def _is_of_rules(call: tuple[FrameType, int]) -> bool:

@@ -12,7 +12,7 @@ from pbmserv.engine.table import Table
 from pbmserv.engine.types import Seat
 from pbmserv.game import Game
 from pbmserv.testing.display_checks import NAMES, rendered_board
-from pbmserv.testing.findings import Report
+from pbmserv.testing.findings import Report, playing_method
 
 
 class SecretChecks:
@@ -21,10 +21,14 @@ class SecretChecks:
     Args:
         rules, game: the game, and as the server has it.
         report: takes the findings.
+
+    Attributes:
+        hides: whether a state was met of which somebody may not see everything.
     """
 
     def __init__(self, rules: Game[Any], game: AdaptedGame, report: Report) -> None:
         self._rules, self._game, self._report = rules, game, report
+        self.hides = False
         # States of earlier games in which the same seats have moved. Their hidden facts replace
         # those of a later game.
         self._others: dict[tuple[object, ...], Any] = {}
@@ -45,6 +49,9 @@ class SecretChecks:
         """
         other = self._others.get(movers)
         table = position.state
+        self.hides = self.hides or any(
+            self._rules.seen(table.state, side) != table.state for side in (*range(seats), None)
+        )
         if other is None or not self._rules.hidden or table.outcome is not None:
             return
         for you in (*map(Seat, range(seats)), None):
@@ -92,7 +99,7 @@ class SecretChecks:
             for position in (first, second)
         ]
         if sentences[0] != sentences[1]:
-            self._report.add("play", f"told says something hidden to {reader}")
+            self._report.add(playing_method(self._rules), f"told says something hidden to {reader}")
 
 
 def _in_place(position: Position, table: Table) -> Position:

@@ -6,6 +6,7 @@ import inspect
 import io
 import random
 import sys
+import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -132,6 +133,63 @@ class Twofold(Plain):
         return [*super().moves(state, seat), *[move.lower() for move in super().moves(state, seat)]]
 
 
+class Repeating(Plain):
+    """Lists each move twice."""
+
+    def moves(self, state, seat):
+        return super().moves(state, seat) * 2
+
+
+class Swelling(Plain):
+    """Has a state that no server takes."""
+
+    def start(self, seats, options, rng):
+        return "." * 1_000_001
+
+
+class Filing(Plain):
+    """Returns a file without a suffix."""
+
+    def file(self, state, players, result, day):
+        return "".join(state)
+
+
+class Suffixed(Plain):
+    """Returns a file whose suffix has no dot."""
+
+    def file(self, state, players, result, day):
+        return "txt", "".join(state)
+
+
+class Choosing(Plain):
+    """Carries out moves together, and changes the state."""
+
+    together = True
+
+    def start(self, seats, options, rng):
+        return ["."] * 9
+
+    def play_all(self, state, moves, rng):
+        for seat, move in moves.items():
+            state[CELLS.index(move)] = "XO"[seat]
+        return state
+
+
+class Beginless(Plain):
+    """Forgets to return the first state."""
+
+    def start(self, seats, options, rng):
+        super().start(seats, options, rng)
+
+
+class Sleeping(Plain):
+    """Waits for something."""
+
+    def play(self, state, seat, move, rng):
+        time.sleep(0.05)
+        return super().play(state, seat, move, rng)
+
+
 class Secretive(Plain):
     """Hides something without saying so."""
 
@@ -222,6 +280,12 @@ def test_what_rules_print_is_shown_with_its_line(capsys: pytest.CaptureFixture[s
         (Forgetful(), "play", "returns None in place of a state"),
         (Shapeless(), "show", "is missing"),
         (Twofold(), "moves", "differ in capitals"),
+        (Repeating(), "moves", "lists a move twice"),
+        (Swelling(), "start", "a state has 1000 kB; 1 MB is the most"),
+        (Filing(), "file", "returns '.........', not a suffix and a text"),
+        (Suffixed(), "file", "the suffix is 'txt'; write one such as '.pgn'"),
+        (Beginless(), "start", "returns None in place of a state"),
+        (Choosing(), "play_all", "changes the state"),
         (Secretive(), "hidden", "must be True"),
         (Remembering(), "Remembering", "keep everything in states"),
         (Cheating(), "bots", "house plays 'B2', which is not legal"),
@@ -325,6 +389,13 @@ class Marked(Numbers):
         return -2 + card % 2 if card >= 0 else card
 
 
+class Open(Numbers):
+    """Says that it hides something, and does not."""
+
+    def seen(self, state, seat):
+        return state
+
+
 class Thin(Numbers):
     """Has thin paper, through which one reads whether a number is large."""
 
@@ -356,6 +427,7 @@ class Drawn(Numbers):
     [
         (Numbers(), "", ""),
         (Marked(), "seen", "depends on what it hides"),
+        (Open(), "seen", "hides nothing from anybody, though hidden is True"),
         (Thin(), "seen", "can tell which secret move was made"),
         (Gossiping(), "play", "told says something hidden"),
         (Drawn(), "play", "told says something hidden"),
@@ -387,6 +459,49 @@ def test_a_new_package_is_a_game_that_passes(
     assert "Reply with a move: 1, 2 or 3." in shown
     assert "You played 2." in shown
     assert "You have lost: resigned." in shown
+
+
+def test_a_move_that_waits_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "LONGEST_WAIT_S", 0.04)
+    assert "rules must not sleep" in findings(Sleeping())["play"]
+
+
+UNORDERED = """
+from pbmserv.game import Game, win
+
+class Lots(Game[tuple]):
+    "The first of four names that a set gives is drawn."
+    key, title = "lots", "Lots"
+
+    def start(self, seats, options, rng):
+        return ()
+
+    def moves(self, state, seat):
+        return ["draw"]
+
+    def play(self, state, seat, move, rng):
+        return (*state, ORDER[rng.below(4)])
+
+    def over(self, state):
+        return win(0) if len(state) > 8 else None
+
+    def show(self, state, seat):
+        return "Lots were drawn."
+
+ORDER = list({"anna", "bela", "cleo", "dora"})
+GAME = Lots()
+"""
+
+
+def test_a_game_that_another_process_plays_otherwise_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "lots.py"
+    file.write_text(UNORDERED, encoding="utf-8")
+    assert run(["game", "check", str(file), "--seeds", "2"]) == 1
+    assert "play: gives another state in another process" in capsys.readouterr().err
+    file.write_text(UNORDERED.replace("= list({", "= sorted({"), encoding="utf-8")
+    assert run(["game", "check", str(file), "--seeds", "2"]) == 0
 
 
 def test_a_slow_check_says_how_far_it_has_come(

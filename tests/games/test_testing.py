@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pbmserv.game import Game, ranked
 from pbmserv.games import tictactoe
 from pbmserv.testing.server import server
 
@@ -21,3 +22,45 @@ def test_a_bot_answers_at_once() -> None:
         mails.reply(mails.newest("anna@players.example"), "yes")
         mails.reply(mails.newest("anna@players.example"), "b2")
         assert "house-best played" in mails.newest("anna@players.example").text
+
+
+class Bids(Game[tuple]):
+    """Bid together; the sealed bids are opened at once."""
+
+    key, title, seats, together, draws = "bids", "Bids", (4, 4), True, False
+
+    def start(self, seats, options, rng):
+        return ()
+
+    def moves(self, state, seat):
+        return [f"bid {coins}" for coins in range(13)]
+
+    def play_all(self, state, moves, rng):
+        return tuple(sorted(moves.items()))
+
+    def over(self, state):
+        return ranked([int(move.split()[1]) for _, move in state], "all bids") if state else None
+
+    def show(self, state, seat):
+        return "Four sealed bids."
+
+
+def test_several_players_are_named_with_commas_and_one_and() -> None:
+    with server(Bids()) as mails:
+        mails.challenge("bids", ["anna", "bela", "cleo", "dora"])
+        first = next(letter for letter in mails.letters if letter.recipient.startswith("bela"))
+        assert "to play Bids with you, cleo and dora on board" in first.text
+        assert "Bids with you, cleo and dora on board" in first.html
+        mails.reply(mails.newest("anna@players.example"), "bid 3")
+        letter = mails.newest("anna@players.example")
+        assert "waiting for bela, cleo and dora." in letter.text
+        assert "Waiting for bela, cleo and dora." in letter.html
+
+
+def test_two_numbers_never_become_one_bid() -> None:
+    with server(Bids()) as mails:
+        mails.challenge("bids", ["anna", "bela", "cleo", "dora"])
+        mails.reply(mails.newest("anna@players.example"), "bid 1,2")
+        assert '"bid 1,2" is not' in mails.newest("anna@players.example").text
+        mails.reply(mails.newest("anna@players.example"), "BID 12.")
+        assert "You chose bid 12." in mails.newest("anna@players.example").text

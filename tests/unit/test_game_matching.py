@@ -21,6 +21,7 @@ COLUMNS = ("A", "B", "C")
         ("I play b2", CELLS, None),
         ("", CELLS, None),
         ("1-1", ("1/1", "1:1"), None),
+        ("1.2", ("bid 12", "12"), None),
     ],
 )
 def test_a_whole_text_spells_a_move(text: str, moves: tuple[str, ...], move: str | None) -> None:
@@ -44,6 +45,7 @@ def test_a_whole_text_spells_a_move(text: str, moves: tuple[str, ...], move: str
         ("I play b, thanks", COLUMNS, "B"),
         ("I play a", COLUMNS, None),
         ("a", COLUMNS, "A"),
+        ("bid 1 2", ("bid 1", "bid 12"), None),
     ],
 )
 def test_one_move_stands_among_words_that_say_a_move(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pbmserv.engine.adapter import AdaptedGame
-from pbmserv.engine.position import Position, octets_of, work_of
+from pbmserv.engine.position import LARGEST_STATE, Position, octets_of, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
 from pbmserv.engine.record import EARLY_ENDS, FORFEIT, WITHDRAW
 from pbmserv.engine.types import Move
@@ -25,8 +25,6 @@ from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.tables.boards import BoardStatus
 
-LARGEST_STATE = 1_000_000
-"""Octets of a state; `game check` objects to a fifth of that."""
 MOST_WEIGHT = 1_700
 """Most work of the free moves of all players at a board (`engine.position.work_of`).
 
