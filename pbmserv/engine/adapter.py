@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import cleandoc
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
 from pbmserv.engine.board_drawing import board_drawing
@@ -42,6 +42,16 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     ACCEPT: ("accept",),
     REJECT: ("reject", "decline"),
 }
+
+_BESIDE_SWAP = frozenset(
+    {"rather", "prefer", "side", "sides", "colour", "colours", "color", "colors", "you"}
+)
+"""Words that may stand beside "swap": "I would rather swap sides with you"."""
+_PUNCTUATION = " ,;:.!?()\"'"
+_LONGEST_MENDED = 200
+"""The longest sentence of which a move is offered as an example: nobody copies a longer one."""
+_MOST_LIKE_MOVES = 3
+"""The most parts of such a sentence that may look like moves; each is read by the game."""
 
 
 class ListedBot:
@@ -207,7 +217,8 @@ class AdaptedGame:
         vocabulary = [*self._vocabulary(view), *listed]
         is_like = matching.is_like(text, vocabulary, freely=self._reads_itself)
         if not is_like:
-            raise self._refused(NotUnderstood, "not-a-move", view, text)
+            refusal = self._refused(NotUnderstood, "not-a-move", view, text)
+            raise refusal.offering(self._named_move(view, text))
         if not view.may_act:
             waits = not view.is_over and view.seat not in {None, *view.table.out}
             raise self._refused(Illegal, "not-your-turn" if waits else "not-now", view, text)
@@ -226,6 +237,27 @@ class AdaptedGame:
     def _own_reading(self, view: View, text: str) -> str:
         assert view.side is not None
         return self.rules.read(view.table.state, view.side, text)
+
+    def _named_move(self, view: View, text: str) -> str:
+        """Return the only move that a sentence names, ``""`` for none: "b3 ha ha".
+
+        It is offered as an example, because such a sentence may be talk.
+        """
+        if not view.may_act or len(text) > _LONGEST_MENDED or matching.negates(text):
+            return ""
+        if not self._reads_itself:
+            return matching.only_named(text, view.moves) or ""
+        vocabulary = list(self._vocabulary(view))
+        words = [word.strip(_PUNCTUATION) for word in text.split()]
+        is_like = partial(matching.is_like, words=vocabulary, freely=True)
+        runs = [" ".join(run) for fits, run in groupby(words, is_like) if fits]
+        if len(runs) > _MOST_LIKE_MOVES:
+            return ""
+        named = {}
+        for run in runs:
+            with suppress(No):
+                named[self._own_reading(view, run)] = run
+        return next(iter(named.values())) if len(named) == 1 else ""
 
     def _vocabulary(self, view: View) -> Iterable[str]:
         """Yield words that may stand in a move of this game."""
@@ -270,8 +302,8 @@ class AdaptedGame:
         move = matching.among_words(text, listed)
         if move is None and self._reads_itself:
             move = self._own_meaning(view, text)
-        if move is None and view.may_swap and SWAP in matching.tokens(text):
-            return Move(SWAP)
+        if move is None and view.may_swap:
+            move = matching.among_words(text, [*listed, SWAP], beside=_BESIDE_SWAP)
         return None if move is None else Move(move)
 
     def _own_meaning(self, view: View, text: str) -> str | None:

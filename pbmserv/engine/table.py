@@ -227,6 +227,7 @@ class Keeper:
             self.game, table, "play", self.game.play(table.state, side, move, counted)
         )
         notes, public = _notes_of_move(table, after, seat, move)
+        notes += _notes_of_offer(table, seat)
         begun = replace(
             table,
             offer=None,
@@ -517,6 +518,15 @@ def _notes_of_move(
     others: frozenset[Any] = frozenset({None, *range(table.seats)} - {seat})
     theirs = _note(table, Told(f"{{{side}}} played {after.secret}."), seat)
     return [replace(own, audience=frozenset({seat})), replace(theirs, audience=others)], public
+
+
+def _notes_of_offer(table: Table, seat: Seat) -> list[Note]:
+    """Return what a seat that moves does to an offer that waits."""
+    if table.offer is None:
+        return []
+    proposal, by = table.offer
+    answer = "withdrawn" if by == seat else "refused"
+    return [Note(OFFER, seat, None, {"what": f"{proposal}-{answer}"})]
 
 
 def _note(table: Table, report: str | Told, seat: Seat) -> Note:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeAlias
 
 _Span: TypeAlias = tuple[int, int]
@@ -37,6 +37,10 @@ _BESIDE = frozenset(
 """Words that may stand beside a move. Beside others, as in "I live at b4", a cell is only talk."""
 _SPOKEN = re.compile(r"thank you", re.IGNORECASE)
 _ASKS = re.compile(r"(?:please,? )?(?:can|could|may) i\b")
+_NEGATES = re.compile(
+    r"\b(?:not?|never|instead|(?:do|does|did|is|are|was|wo|would|ca|could|should)n['\u2019]?t)\b",
+    re.IGNORECASE,
+)
 _MOST_LISTED = 8
 _LONGEST = 8
 """Words that a move may have."""
@@ -65,14 +69,40 @@ def spelt(text: str, moves: Iterable[str]) -> str | None:
     return None
 
 
-def among_words(text: str, moves: Iterable[str]) -> str | None:
+def among_words(
+    text: str, moves: Iterable[str], *, beside: Collection[str] = frozenset()
+) -> str | None:
     """Return the only move that occurs among the words of a text, such as "I play b2, thanks".
 
     A move cannot be taken back, so all other words must be words that people use to say a move.
+
+    Args:
+        beside: other words that may stand beside the move.
     """
     if _is_question(text):
         return None
     words = tokens(_SPOKEN.sub("thanks", text))
+    named = _named_moves(words, moves)
+    if len(named) != 1:
+        return None
+    ((move, (begin, end)),) = named.items()
+    others = {*words[:begin], *words[end:]}
+    return move if others <= _BESIDE.union(beside) else None
+
+
+def only_named(text: str, moves: Iterable[str]) -> str | None:
+    """Return the only move that a text names, among whatever words: "b2, ha ha"."""
+    named = _named_moves(tokens(text), moves)
+    return next(iter(named)) if len(named) == 1 else None
+
+
+def negates(text: str) -> bool:
+    """Return whether a sentence may say that its move is not meant: "no swap", "don't play b2"."""
+    return _NEGATES.search(text) is not None
+
+
+def _named_moves(words: Sequence[str], moves: Iterable[str]) -> dict[str, _Span]:
+    """Return the moves that words name, each with the place of its first occurrence."""
     spans_by_text: dict[str, list[_Span]] = {}
     for begin in range(len(words)):
         for end in range(begin + 1, min(begin + _LONGEST, len(words)) + 1):
@@ -84,15 +114,11 @@ def among_words(text: str, moves: Iterable[str]) -> str | None:
         if spans and (len(words) == 1 or move.casefold() not in _ENGLISH)
     }
     all_spans = [span for spans in spans_by_move.values() for span in spans]
-    meant = [
-        move
+    return {
+        move: spans[0]
         for move, spans in spans_by_move.items()
         if not all(_is_inside_longer(span, all_spans) for span in spans)
-    ]
-    if len(meant) != 1:
-        return None
-    ((begin, end), *_) = spans_by_move[meant[0]]
-    return meant[0] if _BESIDE.issuperset((*words[:begin], *words[end:])) else None
+    }
 
 
 def _is_inside_longer(span: _Span, others: Iterable[_Span]) -> bool:

@@ -50,6 +50,19 @@ BISHOP_STEPS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 KNIGHT_STEPS = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
 CASTLINGS = {"oo": "OO", "00": "OO", "ooo": "OOO", "000": "OOO"}
 """Castling as people write it, without signs, and in `notation` without signs."""
+SPOKEN = {
+    "king": "K",
+    "queen": "Q",
+    "rook": "R",
+    "bishop": "B",
+    "knight": "N",
+    "pawn": "",
+    "takes": "x",
+    "captures": "x",
+    "to": "",
+    "on": "",
+}
+"""Words that people write for letters and signs of the notation: "knight to f3"."""
 START = "rnbqkbnr" + "p" * 8 + "." * 32 + "P" * 8 + "RNBQKBNR"
 
 
@@ -347,12 +360,31 @@ def move_in_notation(position: Position, listed: Sequence[Step], plain: str) -> 
         if name.lower() == short.lower()
         for move in moves
     ]
+    if plain.lower() in {"castle", "castles"}:
+        in_any_case = [*moves_by_name.get("OO", ()), *moves_by_name.get("OOO", ())]
+    elif plain.startswith("x"):  # "pawn takes d5"
+        in_any_case = [
+            move
+            for name, moves in moves_by_name.items()
+            if re.fullmatch(rf"[a-h]{re.escape(short)}", name)
+            for move in moves
+        ]
     if "x" not in plain and short.islower() and len(in_any_case) > 1:
         return None  # "bc4" may be a bishop or a pawn
     for written in (short, f"{short}Q", short[:1].upper() + short[1:]):
         if len(moves := moves_by_name.get(written, [])) == 1:
             return moves[0]
     return in_any_case[0] if len(in_any_case) == 1 else None
+
+
+def in_letters(text: str) -> str:
+    """Return a text with the letters and signs of the notation for words: "knight takes f3"."""
+    words = re.sub(r"(king|queen)[ -]side", r"\1side", text.casefold()).split()
+    if words[:1] in (["castle"], ["castles"]):
+        return {"kingside": "O-O", "queenside": "O-O-O"}.get(words[-1], text)
+    if SPOKEN.keys().isdisjoint(words):
+        return text
+    return "".join(SPOKEN.get(word.casefold(), word) for word in text.split())
 
 
 def full_notation(position: Position, step: Step) -> str:
@@ -401,7 +433,7 @@ class Chess(Game[Position]):
     key, title = "chess", "Chess"
     options = (Option("chess960", "shuffle the pieces of the first rows", (False, True), False),)
     rotates = True
-    words = ("o", "0", "castle", "castles", "x", *"qrbn")
+    words = ("o", "0", "castle", "castles", "kingside", "queenside", "side", "x", *"qrbn", *SPOKEN)
 
     def start(self, seats: int, options: Mapping[str, Any], rng: Rng) -> Position:
         row = board_960(rng.below(960)) if options["chess960"] else "RNBQKBNR"
@@ -415,7 +447,7 @@ class Chess(Game[Position]):
     def read(self, state: Position, seat: Seat, text: str) -> str:
         listed = list(legal(state))
         by_text = {text_of(state, step): step for step in listed}
-        plain = re.sub(r"[\s+#!?.=()-]|\be\.?p\b", "", text)
+        plain = re.sub(r"[\s+#!?.=()-]|\be\.?p\b", "", in_letters(text))
         squares = plain.lower().replace("x", "")
         for wanted in (squares, f"{squares}q"):
             if wanted in by_text:
@@ -441,7 +473,7 @@ class Chess(Game[Position]):
             return f"Several pieces can make the move {plain}; name its first square, too."
         if in_check(state.board, state.seat):
             return "Your king is in check, and this move does not help."
-        return f"{plain or 'That'} is not a legal move here."
+        return "It is not a legal move here."
 
     def play(self, state: Position, seat: Seat, move: str, rng: Rng) -> Position | After[Position]:
         step = next(step for step in legal(state) if text_of(state, step) == move)

@@ -136,6 +136,8 @@ class Gomoku(Game[Stones]):
         if word in self.words:
             if state.stage in {"choose", "pick"}:
                 return word
+            if state.black is None:
+                raise No("Place your stones first; then your opponent chooses a colour.")
             raise No("The colours are chosen already.")
         if state.stage == "pick":
             raise No("Choose a colour: reply black or white.")

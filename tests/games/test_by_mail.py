@@ -89,7 +89,13 @@ def test_a_draw_is_offered_and_accepted(pair: Pair) -> None:
     assert 'reply "accept" or "reject"' in pair.last["anna"].one_line
     pair.say("anna", "reject")
     assert "anna declined the draw." in pair.last["bela"].one_line
+    pair.say("anna", "draw")
     pair.say("anna", "c1")
+    assert "anna withdrew the offer of a draw." in pair.last["bela"].one_line
+    assert "nothing else waits for your answer" in pair.say("bela", "accept").one_line
+    pair.say("anna", "draw")
+    pair.say("bela", "a3")
+    assert "bela declined the draw." in pair.last["anna"].one_line
     pair.say("anna", "offer a draw")
     pair.say("bela", "accept")
     assert "Board 1 is a draw: by agreement" in pair.last["bela"].one_line

@@ -222,7 +222,47 @@ def test_a_preview_shows_no_dice_that_are_not_rolled_yet() -> None:
 def test_a_wish_to_swap_is_understood_among_other_words() -> None:
     game = AdaptedGame(hex_.GAME)
     view = game.view(moved(begun(game), 0, "c3").state, Seat(1))
-    assert game.meant(view, "I would rather swap with you") == Move("swap")
+    for text in ("I would rather swap with you", "swap sides please", "Can I swap?"):
+        assert game.meant(view, text) == Move("swap")
+    for text in ("I don't want to swap", "e5, no swap", "should I swap?", "let us swap emails"):
+        assert game.meant(view, text) is None
+
+
+def test_a_move_beside_talk_is_offered_and_not_played() -> None:
+    game = AdaptedGame(chess.GAME)
+    view = game.view(begun(game).state, Seat(0))
+    for text, example in (
+        ("Nf3, dear", "Nf3"),
+        ("Knight to f3, ha ha!", "Knight to f3"),
+        ("never Nf3", ""),
+        ("Nf3 or maybe Nc3", ""),
+        ("see you at 5", ""),
+    ):
+        with pytest.raises(NotUnderstood) as refused:
+            game.parse(view, text)
+        assert refused.value.refusal.example == example
+        assert game.meant(view, text) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "move"),
+    [
+        ("", "knight to f3", "g1f3"),
+        ("", "Pawn e4", "e2e4"),
+        ("e4 d5", "pawn takes d5", "e4d5"),
+        ("e4 d5", "e4 takes d5", "e4d5"),
+        ("e4 e5 Bc4 Nf6", "bishop takes pawn on f7", "c4f7"),
+        ("e4 e5 Bc4 Nf6 Nf3 Nc6", "castles king side", "e1g1"),
+        ("e4 e5 Bc4 Nf6 Nf3 Nc6", "castle", "e1g1"),
+    ],
+)
+def test_chess_reads_pieces_by_their_names(before: str, text: str, move: str) -> None:
+    game = AdaptedGame(chess.GAME)
+    position = begun(game)
+    for seat, earlier in enumerate(before.split()):
+        position = moved(position, seat % 2, earlier)
+    (mover,) = game.to_act(position.state)
+    assert game.parse(game.view(position.state, mover), text) == Move(move)
 
 
 def test_a_board_is_turned_for_the_second_player() -> None:

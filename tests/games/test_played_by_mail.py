@@ -179,3 +179,18 @@ def test_talk_with_a_cell_in_it_is_no_move(server: HandedIn, key: str) -> None:
     assert f"To say it:  chat {talk}" in table.newest[table.addresses[0]].text
     table.reply(table.addresses[0], move)
     assert table.position().number == 1
+
+
+def test_a_move_before_other_words_is_offered(server: HandedIn) -> None:
+    table = Table(server, "ttt", "", ("anna", "bela"))
+    table.reply(table.addresses[0], "b3 ha ha")
+    assert table.position().number == 0
+    letter = table.newest[table.addresses[0]]
+    assert "If you mean a move, write it on a line of its own" in letter.one_line
+    assert "Try this:   B3\n" in letter.text
+
+
+def test_no_colour_is_chosen_before_the_first_stones(server: HandedIn) -> None:
+    table = Table(server, "gomoku", "", ("anna", "bela"))
+    table.reply(table.addresses[0], "black")
+    assert "Place your stones first" in table.newest[table.addresses[0]].text

@@ -129,7 +129,7 @@ def test_markers_are_taken_back_and_the_log_keeps_both(game: Game) -> None:
 
     game.move(0, "3")
     refused = game.write(0, "undo")
-    assert "Your last move revealed something hidden" in refused.one_line
+    assert "Your last move is final" in refused.one_line
     refused = game.write(1, "undo")
     assert "The last move was not yours" in refused.one_line
     game.server.send(BELA, "blackbox show 1")

@@ -167,7 +167,7 @@ def test_blackbox_has_its_own_sentence_for_them(server: Correspondence) -> None:
         (again,) = game.read(0)
         assert f'Blackbox has no "{word}"' in again.one_line
     accepted = game.write(0, "accept")
-    assert "You have accepted board 1 already." in accepted.text
+    assert "You have accepted board 1 already, and nothing else waits" in accepted.one_line
     rejected = game.write(0, "reject")
     assert "Board 1 has begun, so you cannot reject it any more" in rejected.one_line
     assert game.plies()[2:] == []

@@ -131,12 +131,12 @@ def _meaning(game: Any, view: Any, sentence: Sentence) -> Move | None:
     if not text or (len(text) == 1 and text.isalpha()):  # an initial, below a greeting
         return None
     try:
-        move: Move = game.parse(view, text)
-    except NotUnderstood:
-        pass
-    else:
-        return move
-    return only_meaning(game, view, text)
+        move: Move | None = game.parse(view, text)
+    except MoveError as error:
+        move = only_meaning(game, view, text)
+        if move is None and not isinstance(error, NotUnderstood):
+            raise
+    return move
 
 
 def _by_chance(game: Any, view: Any, sentence: Sentence) -> Move | None:
