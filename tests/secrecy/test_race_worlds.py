@@ -147,3 +147,14 @@ def test_moves_of_another_racer_change_no_letter(tmp_path: Path) -> None:
         for (command, letters), (_, others) in zip(alone, beside, strict=True):
             for letter, other in zip(letters, others, strict=True):
                 assert letter.splitlines() == other.splitlines(), (seed, command)
+
+
+def test_a_list_does_not_count_the_turns_of_the_last_racer(tmp_path: Path) -> None:
+    with indoors(tmp_path) as world:
+        begun(world)
+        world.send(BOB, f"solve 1 bob {PASSWORD}")
+        (before,) = world.send(CAROL, "games alice")
+        world.send(ALICE, f"move 1 alice {PASSWORD} 1")
+        (after,) = world.send(CAROL, "games alice")
+    assert "alice to move" in before.text
+    assert before.text == after.text

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from asking import Guest, guests
+from indoors import PASSWORD, Indoors, address_of
 from running import Correspondence, Letter
 
 from pbmserv.commands.table.looking import Follow
 from pbmserv.commands.table.playing import MakeMove
 from pbmserv.commands.table.starting import Accept, Challenge
+from pbmserv.service.boards import followers
 
 
 def begin(alice: Guest, bob: Guest) -> None:
@@ -40,6 +43,22 @@ def test_hidden_facts_change_no_letter_to_followers(server: Correspondence) -> N
         assert len(letters) == 5
         seen.append([_neutral(letter, turn, board) for letter in letters])
     assert seen[0] == seen[1]
+
+
+def test_letters_to_followers_have_limits(house: Indoors, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.sign_up("alice", "bob", "carol", "dave")
+    for _ in range(2):
+        house.send(address_of("alice"), f"blackbox challenge alice {PASSWORD} bob")
+
+    def subscribe(name: str, board: int) -> str:
+        return house.send(address_of(name), f"subscribe {board} {name} {PASSWORD}")[0].one_line
+
+    assert "a letter after every turn" in subscribe("carol", 1)
+    monkeypatch.setattr(followers, "MOST_FOLLOWED", 1)
+    assert "You follow 1 boards already" in subscribe("carol", 2)
+    assert "a letter after every turn" in subscribe("carol", 1)
+    monkeypatch.setattr(followers, "MOST_FOLLOWERS", 1)
+    assert "1 people follow board 1 already" in subscribe("dave", 1)
 
 
 def _neutral(letter: Letter, turn: int, board: int) -> str:

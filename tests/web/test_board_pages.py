@@ -527,8 +527,8 @@ def test_the_page_tells_what_was_said_and_played(server: HandedIn) -> None:
     alice.load().press("b3,d3,f6,g7")
     alice.press("4", words="I will.")
     bob.load().press("!b2")  # a seal is private
-    alice.load()
-    assert "What you said bob Watch the <corners>! You I will." in alice.text
+    alice.load().press("", words="Your turn!")
+    assert "What you said bob Watch the <corners>! You I will. You Your turn!" in alice.text
     assert "<corners>" not in alice.html  # it is escaped
     assert "a quoted line" not in alice.text  # as in letters
     assert "The moves so far" in alice.text

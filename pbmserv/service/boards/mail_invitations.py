@@ -70,14 +70,14 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     note = words_said if _is_harmless(words_said) else UNSAID
     owners = _players_at(context, address)
     invitation = Invitation(
-        sender.id,
-        marks[0],
-        _may_go(context, sender, address, owners, marks),
-        name,
-        game.info.key,
-        options,
-        terms,
-        context.now,
+        player_id=sender.id,
+        mark=marks[0],
+        sent=_may_go(context, sender, address, owners, marks),
+        name=name,
+        game=game.info.key,
+        options=options,
+        terms=terms,
+        created_at=context.now,
     )
     number = invitations.add(context.connection, invitation)
     words: dict[str, Any] = {

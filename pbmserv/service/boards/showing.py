@@ -98,8 +98,6 @@ def watched_ply(context: CommandContext, board: BoardRow, number: int | None) ->
     A box is solved unseen, so that nobody wonders about a running one.
 
     Args:
-        context: the request.
-        board: the board.
         number: a turn; ``None`` for the newest.
 
     Raises:

@@ -36,13 +36,13 @@ def ask_to_confirm(
     number = unconfirmed_boards.add(
         context.connection,
         Unconfirmed(
-            sender.id,
-            game.info.key,
-            options,
-            tuple(player.id for player in proposal.sitting),
-            proposal.terms,
-            replayed,
-            context.now,
+            player_id=sender.id,
+            game=game.info.key,
+            options=options,
+            sitting=tuple(player.id for player in proposal.sitting),
+            terms=proposal.terms,
+            replayed=replayed,
+            created_at=context.now,
         ),
     )
     context.current.player, context.current.sitter, context.proofs.unproven = sender, None, True

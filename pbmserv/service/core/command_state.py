@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pbmserv.commands.grammar.readings import Line
@@ -113,10 +113,10 @@ class Effects:
 
     def copy(self) -> Effects:
         """Return a copy, for `CommandContext.take_back` if the next command is refused."""
-        return Effects(
-            dict(self.positions),
-            list(self.plies),
-            list(self.bot_turns),
-            set(self.reported),
-            self.loaded,
+        return replace(
+            self,
+            positions=dict(self.positions),
+            plies=list(self.plies),
+            bot_turns=list(self.bot_turns),
+            reported=set(self.reported),
         )

@@ -88,15 +88,15 @@ class CommandContext:
         They use the same budget, and count against no player's limits again.
         """
         return CommandContext(
-            self.services,
-            self.connection,
-            actor,
-            self.now,
-            submission,
-            self.mail_id,
-            self.budget,
-            Proofs(counted=self.proofs.counted),
-            Effects(dict(self.effects.positions)),
+            services=self.services,
+            connection=self.connection,
+            actor=actor,
+            now=self.now,
+            submission=submission,
+            mail_id=self.mail_id,
+            budget=self.budget,
+            proofs=Proofs(counted=self.proofs.counted),
+            effects=Effects(positions=dict(self.effects.positions)),
         )
 
     # -- the speaker -------------------------------------------------------------------

@@ -12,7 +12,7 @@ import hmac
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeGuard
 
 from pbmserv.clock import Clock
@@ -103,7 +103,6 @@ class GuestBoxes:
     def __init__(self, services: Services, clock: Clock) -> None:
         self._ring = services.mail_domain.ring
         self._clock = clock
-        self._openings: dict[tuple[int, int], Position] = {}
         self._game = next((game for game in services.registry if _is_playable(game)), None)
 
     async def page(self, look: GuestLook) -> GuestPage | None:
@@ -146,16 +145,9 @@ class GuestBoxes:
         )
 
     def _opening(self, game: RacingGame, day: int, number: int) -> Position:
-        """Return the opening of a day's guest box, which one of the server's keys has drawn."""
+        """Return the opening of a day's guest box, which a key of the server has drawn."""
         _, seed = self._ring.secret(f"guest box of {game.info.key}", number)
-        box = self._openings.get((day, number))
-        if box is None:  # to find a box as hard as the day's takes time
-            words = game.describe(game.fixed(game.daily(day), Rng(seed, day)))
-            record = GameRecord(game.info.key, game.info.rules_version, 1, words, seed)
-            box = opening(game, record)
-            newest = list(self._openings.items())[1 - KEPT_BOXES :]
-            self._openings = {**dict(newest), (day, number): box}  # other threads read the old
-        return box
+        return _opening(game, day, seed)
 
     # -- what the form carries -------------------------------------------------------------
 
@@ -191,6 +183,13 @@ class GuestBoxes:
     def _mac(self, packed: bytes) -> bytes:
         _, key = self._ring.secret("state of a guest", packed[0])
         return hmac.digest(key, packed, "sha256")[:_MAC]
+
+
+@lru_cache(maxsize=KEPT_BOXES)  # to find a box as hard as the day's takes time
+def _opening(game: RacingGame, day: int, seed: bytes) -> Position:
+    words = game.describe(game.fixed(game.daily(day), Rng(seed, day)))
+    record = GameRecord(game.info.key, game.info.rules_version, 1, words, seed)
+    return opening(game, record)
 
 
 def _is_playable(game: object) -> TypeGuard[RacingGame]:

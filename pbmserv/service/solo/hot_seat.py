@@ -146,9 +146,6 @@ class HotSeats:
     """The pages of boxes in manual setup. Play carries out their changes.
 
     Args:
-        services: the services.
-        database: the database.
-        clock: the clock.
         ask: asks play to carry out a form.
     """
 
