@@ -43,14 +43,13 @@ from pbmserv.store.tables.events import EntryStatus
 NOT_COUNTED = (None, None)
 
 BAR, LONG_BAR = timedelta(days=30), timedelta(days=90)
-"""Time without new entries after a loss on time, and after another one in that time."""
+"""Time without new entries after a loss on time, and after another loss during that time."""
 
 ENDING_LOSSES, RECENT = 2, timedelta(days=200)
-"""Losses on time that end the recurring entry, in events that began within this time: a player who
-is out after the first one would else be in each further season."""
+"""Losses on time, in events that began within this time, that end the recurring entry."""
 
 
-# -- making and comparing them -------------------------------------------------------------------
+# -- boards and tables ---------------------------------------------------------------------------
 
 
 def begin_next(context: CommandContext, event: Event) -> list[Notification] | None:
@@ -146,14 +145,6 @@ def tables(
     return lines
 
 
-def table_of_group(context: CommandContext, event: Event, section: int) -> list[tuple[Line, Entry]]:
-    """Return the table of a group that plays now, without a look at the others."""
-    group = event_entries.of_event(context.connection, event.id, section)
-    games = event_games.of_event(context.connection, event.id, groups=(section, section))
-    entries = {entry.player_id: entry for entry in group}
-    return [(line, entries[line.player_id]) for line in _table(event, group, games)]
-
-
 def _table(event: Event, group: Sequence[Entry], games: Sequence[Pairing]) -> list[Line]:
     contestants = [
         Contestant(entry.player_id, entry.forfeits, entry.rating or 0.0)
@@ -205,7 +196,7 @@ class _EndedGame:
     """A game that has ended.
 
     Attributes:
-        late_seats: seats that lost on time, or whose player has no account any more.
+        late_seats: seats that lost on time, or that a player without an account resigned.
     """
 
     pairing: Pairing
@@ -318,7 +309,7 @@ def _points(outcome: Outcome, late: Sequence[Seat]) -> tuple[int, int]:
 
 
 def _late_seats(context: CommandContext, board: BoardRow, outcome: Outcome) -> list[Seat]:
-    """Return the seats that lost on time, or whose player has no account any more."""
+    """Return the seats that lost on time, or that a player without an account resigned."""
     if outcome.seat is None:
         return []
     if outcome.reason == FORFEIT:
