@@ -240,8 +240,8 @@ def _weekly_table(
     lines = paired_games.tables(context, event, (section, section)).get(section, [])
     if not (any(line.open for line in lines) and any(line.points for line in lines)):
         return {}
-    group = event_entries.of_event(context.connection, event.id, section)
-    userids = {entry.player_id: entry.userid for entry in group}
+    entries = event_entries.of_event(context.connection, event.id, section)
+    userids = {entry.player_id: entry.userid for entry in entries}
     rows = [
         {**letters.row_of(line, userids[line.player_id]), "open": line.open}
         for line in around(lines, player_id)
