@@ -367,8 +367,15 @@ def _remove(context: CommandContext, event: Event, player_id: int, why: str) -> 
         opponent = _players_of(game)[1 - _seat_of(game, player_id)]
         other = event_entries.of_player(context.connection, event.id, opponent)
         if other is not None and other.is_here:
-            words = {"player": entry.userid, "board": board.id, "why": why}
-            notifications += letters.news(context, event, [other], "opponent-out", **words)
+            notifications += letters.news(
+                context,
+                event,
+                [other],
+                "opponent-out",
+                player=entry.userid,
+                board=board.id,
+                why=why,
+            )
     return [*notifications, *letters.news(context, event, [entry], "out", why=why)]
 
 
