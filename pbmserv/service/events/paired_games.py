@@ -197,22 +197,19 @@ class _EndedGame:
 
     Attributes:
         late_seats: seats that lost on time, or that a player without an account resigned.
+        late: the ids of their players, except those in whose place somebody else played.
     """
 
     pairing: Pairing
     outcome: Outcome
-    late_seats: tuple[Seat, ...]
-
-    @property
-    def late(self) -> list[int]:
-        """The ids of the players who were late."""
-        return [_players_of(self.pairing)[seat] for seat in self.late_seats]
+    late_seats: Sequence[Seat]
+    late: Sequence[int]
 
 
 def _settle_punctual(
     context: CommandContext, event: Event, games: Sequence[Pairing]
 ) -> list[_EndedGame]:
-    """Store the results of games in which nobody was late; return the others."""
+    """Store the results of games in which no player of the event was late; return the others."""
     late_games = []
     for pairing in games:
         board = boards.load(context.connection, pairing.board_id or 0)
@@ -223,8 +220,14 @@ def _settle_punctual(
         outcome = Outcome(
             tuple(board.outcome["places"]), board.outcome["reason"], board.outcome["seat"]
         )
-        game = _EndedGame(pairing, outcome, tuple(_late_seats(context, board, outcome)))
-        if game.late_seats:
+        late_seats = _late_seats(context, board, outcome)
+        late = [
+            _players_of(pairing)[seat]
+            for seat in late_seats
+            if board.sitters[seat].player_id == _players_of(pairing)[seat]
+        ]
+        game = _EndedGame(pairing, outcome, late_seats, late)
+        if game.late:
             late_games.append(game)
         else:
             _settle(context, event, game)
