@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, text, update
 
 from pbmserv.engine.ratings import OPPONENTS, UNRATED, WINDOW, Past, Rating, Standing
-from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.statements import insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import BoardStatus, boards, seats
@@ -114,7 +113,6 @@ BEST = (
     .limit(bindparam("most"))
 )
 """The best human players with a number of opponents in a range, read from the end of the index."""
-_BEST = Prepared(BEST)
 
 _ONE = select(ratings.c.player_id, *STANDING, ratings.c.rated_at).where(
     ratings.c.game == bindparam("of_game"), ratings.c.player_id == bindparam("of_player")
@@ -237,8 +235,8 @@ def without_place(connection: Connection, game: str, most: int) -> list[Line]:
 
 
 def _table(connection: Connection, game: str, most: int, least: int, greatest: int) -> list[Line]:
-    rows = _BEST.run(
-        connection, {"of_game": game, "most": most, "least": least, "greatest": greatest}
+    rows = connection.execute(
+        BEST, {"of_game": game, "most": most, "least": least, "greatest": greatest}
     )
     return [
         Line(userid, Standing(Rating(mu, sigma), *counts), player_id)
@@ -356,18 +354,16 @@ def freeze(connection: Connection) -> None:
 def ended_boards(connection: Connection) -> Iterator[EndedBoard]:
     """Yield every rated board that is over, in the order in which they were rated."""
     rows = connection.execute(_ENDED, execution_options=_STREAMED)
-    board: EndedBoard | None = None
-    for board_id, game, outcome, ended_at, player_id in rows:
-        if board is not None and board.id == board_id:
-            board = EndedBoard(
-                board.id, board.game, (*board.player_ids, player_id), board.places, board.ended_at
-            )
-            continue
-        if board is not None:
-            yield board
-        board = EndedBoard(board_id, game, (player_id,), tuple(outcome["places"]), ended_at)
-    if board is not None:
-        yield board
+    for board_id, seats_of_board in groupby(rows, key=lambda row: row.id):
+        sitting = list(seats_of_board)
+        board = sitting[0]
+        yield EndedBoard(
+            id=board_id,
+            game=board.game,
+            player_ids=tuple(row.player_id for row in sitting),
+            places=tuple(board.outcome["places"]),
+            ended_at=board.finished_at,
+        )
 
 
 def all_rows(connection: Connection) -> dict[tuple[str, int], dict[str, object]]:

@@ -141,6 +141,17 @@ def test_a_player_who_is_away_is_not_late_with_the_other_one(
     assert "You have won Monthly cup 1 of Blackbox" in result
 
 
+def test_an_opponent_reads_that_a_late_player_is_out(field: Callable[[int], Field]) -> None:
+    players = field(3)
+    players.all_say(f"cup join {GAME}")
+    players.until(1, EventStatus.RUNNING)
+    players.says("ann", "away until in 12 days")  # bob waits for ann, and cleo for bob
+    players.until(1, EventStatus.FINISHED)
+    told = [letter for letter in players.news("ann") if letter.subject.endswith(": bob is out")]
+    (text,) = [letter.one_line for letter in told]
+    assert "bob was out of time in a game and is out. Board 1 has ended" in text
+
+
 def open_cup(players: Field, name: str) -> None:
     """Let ann hold a cup of three, and bob enter it."""
     finish_a_game(players, "ann", "bob")

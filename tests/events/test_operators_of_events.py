@@ -7,6 +7,7 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+from indoors import PASSWORD, address_of
 from seasons import GAME, Field
 
 from pbmserv.errors import OperatorError
@@ -16,6 +17,11 @@ from pbmserv.store.events import event_entries
 from pbmserv.store.tables.events import EventStatus
 
 OLGA = Signature("olga", "Both asked for it.")
+
+
+def resign(players: Field, name: str, board: int) -> None:
+    line = f"{GAME} resign {board} {name} {PASSWORD}"
+    players.server.send_unread(address_of(name), line)
 
 
 def test_a_season_is_created_postponed_and_cancelled(field: Callable[[int], Field]) -> None:
@@ -113,7 +119,7 @@ def test_no_game_of_a_suspended_player_counts_before_half_of_them(season: Field)
     players = season
     game = next(game for game in players.games(1) if "dan" in {game["first"], game["second"]})
     loser = max({game["first"], game["second"]} - {"dan"})
-    players.says(loser, f"{GAME} resign {game['board']}")
+    resign(players, loser, game["board"])
     suspend = partial(people.suspend, userid="dan", end_games=True)
     deed = players.server.operators.do(OLGA, suspend)
     assert deed.summary == "dan is suspended; 0 boards ended."
@@ -121,3 +127,18 @@ def test_no_game_of_a_suspended_player_counts_before_half_of_them(season: Field)
     assert players.event(1)["sections"][0]["removed"] == ["dan"]
     assert "dan" not in dict(players.table(1))
     assert not any(points for _, points in players.table(1))
+
+
+def test_nobody_is_barred_for_a_substitute_who_is_late(season: Field) -> None:
+    players = season
+    players.server.sign_up("sam")
+    game = next(game for game in players.games(1) if game["first"] == "ann")
+    hand_over = partial(boards.hand_over, number=game["board"], old="ann", new="sam")
+    players.server.operators.do(OLGA, hand_over)
+    for other in list(players.games(1)):
+        if other["board"] != game["board"]:
+            resign(players, max(other["first"], other["second"]), other["board"])
+    players.until(1, EventStatus.FINISHED)
+    assert not [letter for letter in players.news("ann") if "out of time" in letter.one_line]
+    (late,) = [each for each in players.games(1) if each["board"] == game["board"]]
+    assert (late["first_points"], late["reason"]) == (0, "forfeit")

@@ -38,6 +38,8 @@ def test_a_season_is_played_and_the_next_one_follows(field: Callable[[int], Fiel
     assert {letter.recipient for letter in results} == set(map(address_of, players.names))
     assert "You have won" in results[0].text
     assert "place 5" in results[-1].subject + results[-1].text
+    # Ratings that are not sure yet, and not places, decide about the next groups.
+    assert not any("a group next season" in letter.one_line for letter in results)
     # The next season has everybody in it, and begins 13 weeks after the first one.
     following = players.event(2)
     assert sorted(following["waiting"]) == list(players.names)

@@ -1,7 +1,8 @@
 """The course of an event: each step is one job of the scheduler, in one transaction.
 
-A step is taken when it is due, however late that is, and a crash before its commit repeats it. The
-groups of an event start and end one by one, so that a large event does not keep moves waiting.
+A step may be taken long after it is due, since the server may have been down. If the server crashes
+before the commit, the step is taken again. The groups of an event start and end one by one, so that
+a large event does not keep moves waiting.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ from pbmserv.store.events.event_entries import Entry
 from pbmserv.store.events.events import Event
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
-LOOK = timedelta(days=1)
-"""Longest time between two steps of a running event: its players may have signed off."""
+LONGEST_PAUSE = timedelta(days=1)
+"""Longest time between two steps of a running event. A player who signs off makes no step due."""
 
-LATE = timedelta(days=1)
-"""Delay of a start by which all later dates move, too."""
+LATE_START = timedelta(days=1)
+"""A start that is late by more than this moves all later dates, too."""
 
-GONE = 4
+MOST_REMOVED = 4
 """Players without an account whom one step takes out of an event, each with all open games."""
 
-PAUSE = timedelta(minutes=1)
-"""Time after which a season looks again for the end of the one before."""
+PLACES_RETRY = timedelta(minutes=1)
+"""Time after which a season that waits for places of the one before is handled again."""
 
-WAIT = timedelta(days=28)
+POSTPONEMENT = timedelta(days=28)
 """Time by which an event with too few players is put off."""
 
 
@@ -48,7 +49,7 @@ def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notific
     if event is None:
         return None
     if event.game not in context.services.registry:
-        events.change(context.connection, event.id, due_at=context.now + LOOK)
+        events.change(context.connection, event.id, due_at=context.now + LONGEST_PAUSE)
         return None  # it may be due all the same, since its games are over
     if event.round and event.status in {EventStatus.OPEN, EventStatus.RUNNING}:
         notifications = games_of(event).settle_next(context, event)
@@ -59,7 +60,7 @@ def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notific
             return notifications
     makes_boards = event.status != EventStatus.RUNNING
     if makes_boards and closed_games.is_closed(context.connection, event.game):
-        events.change(context.connection, event.id, due_at=context.now + LOOK)
+        events.change(context.connection, event.id, due_at=context.now + LONGEST_PAUSE)
         return []
     return _STEPS[event.status](context, event)
 
@@ -122,9 +123,9 @@ def _wait_or_cancel(
     """Put off an event that has too few players, or cancel it if nobody waits for more."""
     if event.is_own or not kind_of(event).waits_for_players:
         return cancel(context, event)
-    closes, starts = event.closes_at + WAIT, event.starts_at + WAIT
+    closes, starts = event.closes_at + POSTPONEMENT, event.starts_at + POSTPONEMENT
     while closes <= context.now:  # the server was down
-        closes, starts = closes + WAIT, starts + WAIT
+        closes, starts = closes + POSTPONEMENT, starts + POSTPONEMENT
     events.change(context.connection, event.id, due_at=closes, closes_at=closes, starts_at=starts)
     event = replace(event, closes_at=closes, starts_at=starts)
     least = Rules.of(event).least
@@ -159,13 +160,13 @@ def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification
         _set_due(context, event, event.starts_at)
         return []
     if _awaits_places(context, event):
-        _set_due(context, event, context.now + PAUSE)
+        _set_due(context, event, context.now + PLACES_RETRY)
         return []
     waiting = _waiting(context, event)
     if len(waiting) < 2:
         return cancel(context, event)
     begins_at = event.starts_at
-    if context.now - begins_at > LATE:  # the server was down: nobody loses days of play
+    if context.now - begins_at > LATE_START:  # the server was down: nobody loses days of play
         begins_at = context.now
         new_events.move_following(context, event)
     kind = kind_of(event)
@@ -248,7 +249,7 @@ def _begin_last_group(
         context.connection,
         event.id,
         status=EventStatus.RUNNING,
-        due_at=context.now + LOOK,
+        due_at=context.now + LONGEST_PAUSE,
     )
     return notifications
 
@@ -263,7 +264,7 @@ def _step_starting(context: CommandContext, event: Event) -> Sequence[Notificati
         _set_due(context, event, context.now)
         return notifications
     assert event.ends_at is not None
-    due_at = min(event.ends_at, context.now + LOOK)
+    due_at = min(event.ends_at, context.now + LONGEST_PAUSE)
     events.change(context.connection, event.id, status=EventStatus.RUNNING, due_at=due_at)
     return []
 
@@ -271,7 +272,7 @@ def _step_starting(context: CommandContext, event: Event) -> Sequence[Notificati
 def _remove_next_gone(context: CommandContext, event: Event) -> list[Notification] | None:
     """Take out the next players who signed off, were barred by an operator, or were deleted; `None`
     if there are none."""
-    entries = event_entries.gone(context.connection, event.id, GONE)
+    entries = event_entries.gone(context.connection, event.id, MOST_REMOVED)
     if not entries:
         return None
     notifications: list[Notification] = []
@@ -290,7 +291,7 @@ def _step_running(context: CommandContext, event: Event) -> Sequence[Notificatio
             _set_due(context, event, context.now)
             return decided
     elif games.is_open(context, event):
-        _set_due(context, event, min(event.ends_at, context.now + LOOK))
+        _set_due(context, event, min(event.ends_at, context.now + LONGEST_PAUSE))
         return []
     return _end_round(context, event)
 
@@ -371,11 +372,6 @@ def _finish(context: CommandContext, event: Event, sections: Collection[int]) ->
     return notifications
 
 
-def _step_nothing(context: CommandContext, event: Event) -> Sequence[Notification]:
-    events.change(context.connection, event.id, due_at=None)
-    return []
-
-
 def _set_due(context: CommandContext, event: Event, moment: datetime) -> None:
     events.change(context.connection, event.id, due_at=moment)
 
@@ -385,6 +381,4 @@ _STEPS: Mapping[EventStatus, Callable[[CommandContext, Event], Sequence[Notifica
     EventStatus.CLOSED: _step_closed,
     EventStatus.STARTING: _step_starting,
     EventStatus.RUNNING: _step_running,
-    EventStatus.FINISHED: _step_nothing,
-    EventStatus.CANCELLED: _step_nothing,
 }

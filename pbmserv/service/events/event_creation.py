@@ -45,41 +45,25 @@ def create_event(context: CommandContext, player: Player, words: Sequence[str]) 
     """``event create game cup|swiss|duplicate|team "name" [-entries=8] [-until="1 Mar"] [-invited]
     [-boxes=3|-games=3] [-house=best] [options]``"""
     plain, pairs = _split(words)
-    words = [word.lower() for word in plain]
-    example = CREATE_EXAMPLE
-    kinds = [PLAYERS[word] for word in words if word in PLAYERS]
-    keys = [word for word in words if word in context.services.registry]
-    if not kinds or not keys:
-        raise Refused("event-create", kinds=" ".join(PLAYERS), example=example)
-    kind, game = kinds[0], known_game(context, keys[0])
-    refuse_closed_game(context, game)
-    kind.refuse_impossible(game, "events")
+    kind, game = _kind_and_game(context, plain)
     rest = [word for word in plain if word.lower() not in {kind.word, game.info.key}]
     name = public_name(context, " ".join(rest), LONGEST_NAME)
     if not name:
-        raise Refused("event-name", most=LONGEST_NAME, example=example)
+        raise Refused("event-name", most=LONGEST_NAME, example=CREATE_EXAMPLE)
     if not histories.of_player(context.connection, player.id, None, 1):
         raise Refused("event-newcomer", example=f"{game.info.key} seek")
     if event_lists.count_owned(context.connection, player.id) >= MOST_OWN:
         raise Refused("event-many-own", most=MOST_OWN, example="events")
     line = f'event create {game.info.key} {kind.word} "{name}"'
-    options = _each_once(pairs, line)
-    written = dict(options)
+    written = _each_once(pairs, line)
+    options = dict(written)
     corrected = partial(_corrected, line, written)
     rules = kind.rules_for(game)
-    _refuse_foreign_options(options, kind, rules, game, line)
-    rules = replace(
-        rules,
-        most=_entries(options.pop("-entries", None), kind, corrected),
-        invited=_is_by_invitation(options.pop("-invited", None), corrected),
-    )
+    _refuse_foreign_options(written, kind, rules, game, line)
+    rules = _chosen_rules(options, kind, rules, game, corrected)
     until = _until(context, player, options.pop("-until", None), corrected)
-    if kind.shares_boxes:
-        rules = replace(rules, boxes=_boxes(options, rules, corrected))
-    if rules.house:
-        rules = replace(rules, house=_house(options.pop(_HOUSE, rules.house), game, corrected))
-    of_event = {name: value for name, value in written.items() if name not in options}
-    of_boards = tuple(f"{name}={value}" if value else name for name, value in options.items())
+    of_event = {option: value for option, value in written.items() if option not in options}
+    of_boards = tuple(f"{option}={value}" if value else option for option, value in options.items())
     board_options = kind.board_options(game, of_boards, _spelt(line, of_event))
     held = new_events.Held(player.id, name, board_options, rules)
     event = new_events.create(context, kind, game.info.key, until, held=held)
@@ -87,6 +71,39 @@ def create_event(context: CommandContext, player: Player, words: Sequence[str]) 
         return team_entries.enter_event(context, player, event)
     event_entries.enter(context.connection, event.id, [player.id], context.now)
     return answer_to_entry(context, player, event)
+
+
+def _kind_and_game(context: CommandContext, words: Sequence[str]) -> tuple[Kind, AnyGame]:
+    """Return the kind and the game that a command names.
+
+    Raises:
+        Refused: one of them is missing or closed, or they do not fit.
+    """
+    lower = [word.lower() for word in words]
+    kinds = [PLAYERS[word] for word in lower if word in PLAYERS]
+    keys = [word for word in lower if word in context.services.registry]
+    if not kinds or not keys:
+        raise Refused("event-create", kinds=" ".join(PLAYERS), example=CREATE_EXAMPLE)
+    game = known_game(context, keys[0])
+    refuse_closed_game(context, game)
+    kinds[0].refuse_impossible(game, "events")
+    return kinds[0], game
+
+
+def _chosen_rules(
+    options: dict[str, str], kind: Kind, rules: Rules, game: AnyGame, corrected: _Corrected
+) -> Rules:
+    """Return the rules with the numbers that the options name, which are removed from them."""
+    rules = replace(
+        rules,
+        most=_entries(options.pop("-entries", None), kind, corrected),
+        invited=_is_by_invitation(options.pop("-invited", None), corrected),
+    )
+    if kind.shares_boxes:
+        rules = replace(rules, boxes=_boxes(options, rules, corrected))
+    if rules.house:
+        rules = replace(rules, house=_house(options.pop(_HOUSE, rules.house), game, corrected))
+    return rules
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:

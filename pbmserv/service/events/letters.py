@@ -103,7 +103,7 @@ def start_letters(
     section: int,
     userids: Mapping[int, str],
     boards: Sequence[BoardRow],
-    teams: Mapping[str, str] | None = None,
+    teams: Mapping[str, str],
 ) -> list[Notification]:
     """Return the letters about the start of a group: one for each player, with all boards.
 
@@ -112,7 +112,7 @@ def start_letters(
     Args:
         userids: the players of the group by player id, in the order of the draw. Those without a
             board have a bye.
-        teams: the name of each player's team, in an event of teams.
+        teams: the name of the team by userid; empty unless teams play.
     """
     letters = []
     kind = kind_of(event)
@@ -128,7 +128,7 @@ def start_letters(
                 continue
             opponent = next(name for name in board.names if name != sitter.userid)
             game = {"board": board.id, "opponent": opponent, "first": sitter.seat == 0}
-            games.append({**game, "team": (teams or {}).get(opponent, "")})
+            games.append({**game, "team": teams.get(opponent, "")})
             since = board.clocks[sitter.seat].since if board.clocks else None
             if since is not None:
                 waiting.append(Waiting(board, sitter, since))

@@ -237,12 +237,13 @@ def _weekly_table(
         teams = [team_events.row_of(line, group) for line in group.lines] if group else []
         is_news = any(row["open"] for row in teams) and any(row["board_points"] for row in teams)
         return {"teams": teams} if is_news else {}
-    entries = dict(paired_games.table_of_group(context, event, section))
-    lines = list(entries)
+    lines = paired_games.tables(context, event, (section, section)).get(section, [])
     if not (any(line.open for line in lines) and any(line.points for line in lines)):
         return {}
+    entries = event_entries.of_event(context.connection, event.id, section)
+    userids = {entry.player_id: entry.userid for entry in entries}
     rows = [
-        {**letters.row_of(line, entries[line].userid), "open": line.open}
+        {**letters.row_of(line, userids[line.player_id]), "open": line.open}
         for line in around(lines, player_id)
     ]
     return {"rows": rows}

@@ -43,14 +43,13 @@ from pbmserv.store.tables.events import EntryStatus
 NOT_COUNTED = (None, None)
 
 BAR, LONG_BAR = timedelta(days=30), timedelta(days=90)
-"""Time without new entries after a loss on time, and after another one in that time."""
+"""Time without new entries after a loss on time, and after another loss during that time."""
 
 ENDING_LOSSES, RECENT = 2, timedelta(days=200)
-"""Losses on time that end the recurring entry, in events that began within this time: a player who
-is out after the first one would else be in each further season."""
+"""Losses on time, in events that began within this time, that end the recurring entry."""
 
 
-# -- making and comparing them -------------------------------------------------------------------
+# -- boards and tables ---------------------------------------------------------------------------
 
 
 def begin_next(context: CommandContext, event: Event) -> list[Notification] | None:
@@ -146,14 +145,6 @@ def tables(
     return lines
 
 
-def table_of_group(context: CommandContext, event: Event, section: int) -> list[tuple[Line, Entry]]:
-    """Return the table of a group that plays now, without a look at the others."""
-    group = event_entries.of_event(context.connection, event.id, section)
-    games = event_games.of_event(context.connection, event.id, groups=(section, section))
-    entries = {entry.player_id: entry for entry in group}
-    return [(line, entries[line.player_id]) for line in _table(event, group, games)]
-
-
 def _table(event: Event, group: Sequence[Entry], games: Sequence[Pairing]) -> list[Line]:
     contestants = [
         Contestant(entry.player_id, entry.forfeits, entry.rating or 0.0)
@@ -205,23 +196,20 @@ class _EndedGame:
     """A game that has ended.
 
     Attributes:
-        late_seats: seats that lost on time, or whose player has no account any more.
+        late_seats: seats that lost on time, or that a player without an account resigned.
+        late: the ids of their players, except those in whose place somebody else played.
     """
 
     pairing: Pairing
     outcome: Outcome
-    late_seats: tuple[Seat, ...]
-
-    @property
-    def late(self) -> list[int]:
-        """The ids of the players who were late."""
-        return [_players_of(self.pairing)[seat] for seat in self.late_seats]
+    late_seats: Sequence[Seat]
+    late: Sequence[int]
 
 
 def _settle_punctual(
     context: CommandContext, event: Event, games: Sequence[Pairing]
 ) -> list[_EndedGame]:
-    """Store the results of games in which nobody was late; return the others."""
+    """Store the results of games in which no player of the event was late; return the others."""
     late_games = []
     for pairing in games:
         board = boards.load(context.connection, pairing.board_id or 0)
@@ -232,8 +220,14 @@ def _settle_punctual(
         outcome = Outcome(
             tuple(board.outcome["places"]), board.outcome["reason"], board.outcome["seat"]
         )
-        game = _EndedGame(pairing, outcome, tuple(_late_seats(context, board, outcome)))
-        if game.late_seats:
+        late_seats = _late_seats(context, board, outcome)
+        late = [
+            _players_of(pairing)[seat]
+            for seat in late_seats
+            if board.sitters[seat].player_id == _players_of(pairing)[seat]
+        ]
+        game = _EndedGame(pairing, outcome, late_seats, late)
+        if game.late:
             late_games.append(game)
         else:
             _settle(context, event, game)
@@ -318,7 +312,7 @@ def _points(outcome: Outcome, late: Sequence[Seat]) -> tuple[int, int]:
 
 
 def _late_seats(context: CommandContext, board: BoardRow, outcome: Outcome) -> list[Seat]:
-    """Return the seats that lost on time, or whose player has no account any more."""
+    """Return the seats that lost on time, or that a player without an account resigned."""
     if outcome.seat is None:
         return []
     if outcome.reason == FORFEIT:
@@ -377,7 +371,13 @@ def _remove(context: CommandContext, event: Event, player_id: int, why: str) -> 
         other = event_entries.of_player(context.connection, event.id, opponent)
         if other is not None and other.is_here:
             notifications += letters.news(
-                context, event, [other], "opponent-out", player=entry.userid, board=board.id
+                context,
+                event,
+                [other],
+                "opponent-out",
+                player=entry.userid,
+                board=board.id,
+                why=why,
             )
     return [*notifications, *letters.news(context, event, [entry], "out", why=why)]
 

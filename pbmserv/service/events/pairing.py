@@ -42,8 +42,8 @@ def dutch(
     """Return the games of the next round of a Swiss as (first, second), `None` for the bye.
 
     Args:
-        players: who play on, in the order of the draw.
-        games: of the earlier rounds, in order.
+        players: those who play on, in the order of the draw.
+        games: the games of the earlier rounds, in order.
     """
     from caissify_pairings import generate_pairings  # takes long to import
 

@@ -83,10 +83,7 @@ def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> A
     wanted = words[0].lower() if words else ""
     if wanted not in _ON_OFF:
         raise Refused("team-letters", part=wanted[:20], example="team letters off")
-    if wanted == "off":
-        teams.mute(context.connection, team.id, player.id)
-    else:
-        teams.change_member(context.connection, team.id, player.id, muted=False)
+    teams.change_member(context.connection, team.id, player.id, muted=wanted == "off")
     return answer_to_member(context, team, "letters", on=wanted == "on")
 
 

@@ -147,7 +147,7 @@ def withdraw_from(
     """Take the captain's team out of an event that has not begun.
 
     Args:
-        is_entered: the player is to play there.
+        is_entered: whether the player is in the line-up of a team there.
 
     Raises:
         Refused: the player is not its captain, it has not entered, or entries are closed.

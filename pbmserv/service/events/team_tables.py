@@ -31,9 +31,11 @@ class Match:
         return any(game.is_open for game in self.games)
 
     def points_of(self, team: int) -> int:
-        """Return the match points of a team, once no game runs: 2, 1 or 0."""
-        if self.is_open or self.first_points == self.second_points:
-            return LOSS if self.is_open else DRAW
+        """Return the match points of a team: 2, 1 or 0; 0 while a game runs."""
+        if self.is_open:
+            return 0
+        if self.first_points == self.second_points:
+            return DRAW
         return WIN if (self.first_points > self.second_points) == (team == self.first) else LOSS
 
 
@@ -94,13 +96,15 @@ def matches(
         by_match.setdefault((game.number - 1) // BOARDS, []).append(game)
     played = []
     for number, (first, second) in enumerate(berger(teams)):
-        points = {first: 0, second: 0}
+        first_points = second_points = 0
         for game in by_match.get(number, []):
-            team = team_of[game.first_id]
-            points[team] += game.first_points or 0
-            points[first + second - team] += game.second_points or 0
+            points = game.first_points or 0, game.second_points or 0
+            if team_of[game.first_id] != first:
+                points = points[::-1]
+            first_points += points[0]
+            second_points += points[1]
         own = tuple(by_match.get(number, []))
-        played.append(Match(first, second, points[first], points[second], own))
+        played.append(Match(first, second, first_points, second_points, own))
     return played
 
 

@@ -16,7 +16,7 @@ from pbmserv.store.tables.teams import MemberStatus
 from pbmserv.store.teams import Member, Team
 
 BOARDS = 4
-"""Boards of a match: so many members play, in the order of the captain."""
+"""Boards of a match, and members who play, in the order that the captain sets."""
 
 MOST_MEMBERS = 6
 LONGEST_NAME = 30
@@ -32,7 +32,7 @@ def key_of(name: str) -> str:
 
 
 def facts(context: CommandContext, team: Team) -> dict[str, Any]:
-    """Return what everybody may know of a team, but the invitations."""
+    """Return the words about a team for everybody, without the invitations."""
     return _facts(context, team, teams.members(context.connection, team.id))
 
 
@@ -56,7 +56,7 @@ def _facts(context: CommandContext, team: Team, members: Sequence[Member]) -> di
 
 
 def own_facts(context: CommandContext, team: Team) -> dict[str, Any]:
-    """Return what the members may know of their team."""
+    """Return the words about a team for its members, with the invitations."""
     invited = teams.members(context.connection, team.id, MemberStatus.INVITED)
     return {**facts(context, team), "invited": [member.userid for member in invited]}
 

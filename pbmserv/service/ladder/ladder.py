@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from pbmserv.commands.table.ladder import ChallengeOnLadder, JoinLadder, LeaveLadder, ShowLadder
 from pbmserv.engine.clocks import EVENT_CLOCK
@@ -285,6 +286,19 @@ CHUNK = 100
 """Places that are read together."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Defenders:
+    """The state of some players who may be challenged.
+
+    Attributes:
+        away: ids of those who are away.
+        incoming: numbers of running challenges as defender, by player id.
+    """
+
+    away: Collection[int]
+    incoming: Counter[int]
+
+
 class _Candidates:
     """The players above a challenger, and the reasons why some cannot be challenged.
 
@@ -292,8 +306,6 @@ class _Candidates:
         names: ids of the players who are the same person as the challenger.
         running: the challenger's running challenges.
         recent: the challenger's challenges that ended less than `APART` ago.
-        away: ids of players who are away, among the places read by `_look_at`.
-        incoming: numbers of running challenges as defender, by player id, for the same places.
     """
 
     def __init__(self, context: CommandContext, ladder: Ladder, mine: Place) -> None:
@@ -304,8 +316,6 @@ class _Candidates:
         self.recent = ladder_challenges.ended_since(
             context.connection, ladder.id, since, mine.player_id
         )
-        self.away: set[int] = set()
-        self.incoming = Counter[int]()
 
     @property
     def outgoing(self) -> list[Challenge]:
@@ -319,31 +329,30 @@ class _Candidates:
         for first in range(best_target(rank), rank, CHUNK):
             last = min(first + CHUNK, rank) - 1
             places = ladder_places.places(self.context.connection, self.ladder.id, first, last)
-            self._look_at(places)
+            defenders = self._read(places)
             ids = {me, *(place.player_id for place in places)}
             blocked = contact.blocked_pairs(self.context, ids)
             for place in places:
                 pairs = {(me, place.player_id), (place.player_id, me)}
-                if not pairs & blocked and self._reason(place) is None:
+                if not pairs & blocked and self._reason(place, defenders) is None:
                     return place
         return None
 
     def why_not(self, place: Place) -> Refused | None:
         """Return the reason why a player cannot be challenged, `None` if there is none."""
-        self._look_at([place])
-        return self._reason(place)
+        return self._reason(place, self._read([place]))
 
-    def _look_at(self, places: Sequence[Place]) -> None:
+    def _read(self, places: Sequence[Place]) -> _Defenders:
         ids = [place.player_id for place in places]
-        self.away = ladder_places.away_now(self.context.connection, ids, self.context.now)
+        away = ladder_places.away_now(self.context.connection, ids, self.context.now)
         running = ladder_challenges.open_challenges(self.context.connection, self.ladder.id, of=ids)
-        self.incoming = Counter(challenge.defender_id for challenge in running)
+        return _Defenders(away, Counter(challenge.defender_id for challenge in running))
 
-    def _reason(self, place: Place) -> Refused | None:
+    def _reason(self, place: Place, defenders: _Defenders) -> Refused | None:
         name = place.userid
         if place.player_id in self.names:
             return Refused("ladder-yourself", part=name)
-        if place.player_id in self.away:
+        if place.player_id in defenders.away:
             return Refused("ladder-away", part=name)
         if (running := self._of_pair(self.running, place)) is not None:
             return Refused("ladder-running", part=name, board=running.board_id)
@@ -352,7 +361,7 @@ class _Candidates:
             again = f"{recent.ended_at + APART:%Y-%m-%d}"
             return Refused("ladder-week", part=name, days=APART.days, again=again)
         most = most_incoming(place.rank)
-        if self.incoming[place.player_id] >= most:
+        if defenders.incoming[place.player_id] >= most:
             return Refused("ladder-incoming", part=name, most=most, rank=place.rank)
         return None
 

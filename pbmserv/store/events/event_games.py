@@ -51,12 +51,9 @@ IS_ENDED = and_(
 
 
 def of_event(
-    connection: Connection,
-    event_id: int,
-    round_number: int | None = None,
-    groups: tuple[int, int] | None = None,
+    connection: Connection, event_id: int, groups: tuple[int, int] | None = None
 ) -> list[Pairing]:
-    """Return the games of an event, of one of its rounds, or of some groups, in order.
+    """Return the games of an event, or of some of its groups, in order.
 
     Args:
         groups: the first and the last group.
@@ -64,8 +61,6 @@ def of_event(
     statement = _PAIRING.where(pairings.c.event_id == event_id)
     if groups is not None:
         statement = statement.where(pairings.c.section.between(*groups))
-    if round_number is not None:
-        statement = statement.where(pairings.c.round == round_number)
     rows = connection.execute(
         statement.order_by(pairings.c.round, pairings.c.section, pairings.c.number)
     )

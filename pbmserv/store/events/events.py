@@ -25,7 +25,8 @@ class Event:
     """An event.
 
     Attributes:
-        kind: ``league``, ``cup``, ``final`` (of a year's cups), ``swiss`` or ``duplicate``.
+        kind: ``league``, ``cup``, ``final`` (of a year's cups), ``swiss``, ``duplicate``
+            or ``team``.
         number: counts the events of this kind and game from 1; the year of a final.
         options: canonical option words of its boards.
         rules: see `service.events.kinds.kind.Rules`.

@@ -28,7 +28,7 @@ from pbmserv.store.events.events import Event
 CREATE_EXAMPLE = 'event create GAME cup "NAME" -entries=8'
 
 MOST_ENTERED = 50
-"""Most events that are not over and that one person has entered, so that a program cannot fill all
+"""Most events that are not over and that one person may have entered, so that no program fills all
 events with a player who never moves."""
 
 
@@ -70,9 +70,9 @@ class Qualification:
 
 
 class Kind(ABC):
-    """A kind of event. A subclass answers the questions below that have another answer for it.
+    """A kind of event. A subclass overrides the answers that differ for it.
 
-    As they stand here, they describe one round in groups of neighbours by rating, in which
+    The answers of this class describe one round in groups of players with similar ratings, in which
     everybody plays against everybody.
 
     Attributes:
@@ -100,24 +100,24 @@ class Kind(ABC):
     # -- entries -------------------------------------------------------------------------------
 
     is_entered_by_game: ClassVar[bool] = True
-    """Players enter by ``KIND join GAME``, and the first entry creates the event. If not, they
-    enter by ``event join NUMBER``."""
+    """Whether players enter by ``KIND join GAME``, where the first entry creates the event; else
+    they enter by ``event join NUMBER``."""
 
     recurs: ClassVar[bool] = False
-    """An entry is for all further events of the game, too, until its player leaves."""
+    """Whether an entry is for all further events of the game, too, until its player leaves."""
 
     team_size: ClassVar[int] = 1
-    """Players who enter together, for a team if they are more than one (`team_events.py`)."""
+    """Players who enter together; more than one are a team (`team_events.py`)."""
 
     most_entries: ClassVar[int] = 64
-    """Most players, or teams, of an event that a player holds."""
+    """Most players or teams that a player may allow in an event of their own."""
 
     usual_entries: ClassVar[int] = 8
-    """Players, or teams, with whom such an event begins before its day, if its owner names no other
-    number; 0 if it waits for its day."""
+    """Players or teams with which a player's event begins before its day, unless its owner names
+    another number; 0 if it waits for its day."""
 
     waits_for_players: ClassVar[bool] = True
-    """An event with too few players is put off; if not, it is cancelled."""
+    """Whether an event with too few players is put off; else it is cancelled."""
 
     def why_unavailable(self) -> str:
         """Return why this server cannot hold events of this kind, as an operator reads it, or
@@ -182,21 +182,21 @@ class Kind(ABC):
     (`paired_games.py`)."""
 
     terms: ClassVar[Terms] = EVENT_CLOCK
-    """Times of a game."""
+    """Time limits of a game."""
 
     round_length: ClassVar[timedelta] = timedelta(days=90)
     """Time after which the games of a round that still run are decided."""
 
     def terms_of(self, event: Event) -> Terms:
-        """Return the times of a game of an event."""
+        """Return the time limits of a game of an event."""
         return self.terms
 
     def length_of_round(self, event: Event) -> timedelta:
-        """Return this time for an event."""
+        """Return the length of a round of an event."""
         return self.round_length
 
     rounds: ClassVar[int] = 0
-    """Rounds of each event; 0 if there is one only, or if their number depends on the entries."""
+    """Rounds of each event; 0 if there is only one, or if their number depends on the entries."""
 
     def draw(
         self, connection: Connection, event: Event, player_ids: Sequence[int]
@@ -221,8 +221,8 @@ class Kind(ABC):
     # -- results -------------------------------------------------------------------------------
 
     strikes_early_leavers: ClassVar[bool] = True
-    """If a player leaves or is late before half of the player's games are over, none of them
-    counts. If not, the games played so far count."""
+    """Whether a player who leaves or is late before half of the player's games are over is removed,
+    so that none of them counts; else the games that are over count."""
 
     def table(self, contestants: Sequence[Contestant], games: Sequence[Pairing]) -> list[Line]:
         """Return the table of a group, the best first."""
@@ -231,7 +231,7 @@ class Kind(ABC):
     # -- rounds, and the end -------------------------------------------------------------------
 
     keeps_groups: ClassVar[bool] = False
-    """Groups stay the same in all rounds. If not, each round has new ones."""
+    """Whether groups stay the same in all rounds; else each round has new ones."""
 
     def has_next_round(self, event: Event, sections: Collection[int]) -> bool:
         """Return whether another round follows the present one.
@@ -277,10 +277,10 @@ class Kind(ABC):
     # -- letters -------------------------------------------------------------------------------
 
     names_groups: ClassVar[bool] = False
-    """Letters name the reader's group, even if there is one only."""
+    """Whether letters name the reader's group even if it is the only one."""
 
     has_weekly_table: ClassVar[bool] = True
-    """The digest has the table of the reader's group on Mondays."""
+    """Whether digests have the table of the reader's group on Mondays."""
 
 
 def next_monday(moment: datetime) -> datetime:
