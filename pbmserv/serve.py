@@ -101,7 +101,7 @@ def _open(settings: Settings) -> tuple[Base, str]:
         log.notice(sentence)
     try:
         with base.game.writing.begin() as connection:
-            health.write_probe(connection, base.clock.now())
+            health.probe_game_store(connection, base.clock.now())
         messages.build_readers()
         return base, mailbox_secret(base.mail_domain.ring)
     finally:

@@ -362,7 +362,7 @@ class Open:
 
     def _write(self) -> Future[None]:
         server = self._server
-        return server.writer.submit(partial(rows.write_probe, now=server.clock.now()))
+        return server.writer.submit(partial(rows.probe_game_store, now=server.clock.now()))
 
     def _look(self) -> Parts:
         server = self._server

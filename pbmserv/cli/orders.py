@@ -39,8 +39,15 @@ Most: TypeAlias = Annotated[
     int, typer.Option("--most", min=1, max=LARGEST, help="Print at most so many lines.")
 ]
 BoardNumber: TypeAlias = Annotated[int, typer.Argument(metavar="BOARD", min=1, max=LARGEST)]
+
+
+def lower(userid: str) -> str:
+    """Return a userid as the database has it; for the arguments of commands."""
+    return userid.lower()
+
+
+Userid: TypeAlias = Annotated[str, typer.Argument(metavar="USERID", callback=lower)]
 GameKey: TypeAlias = Annotated[str, typer.Argument(metavar="GAME")]
-Userid: TypeAlias = Annotated[str, typer.Argument(metavar="USERID")]
 
 
 def look(config: Path | None, query: Callable[[CommandContext], T]) -> T:

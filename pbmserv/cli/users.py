@@ -15,6 +15,7 @@ from pbmserv.cli.orders import (
     Why,
     give_order,
     look,
+    lower,
     print_facts,
 )
 from pbmserv.cli.output import one_of, say, table
@@ -80,7 +81,7 @@ def suspend(
     """
     from pbmserv.service.operators import people
 
-    give_order(config, by, why, people.suspend, userid.lower(), end_games=end_games)
+    give_order(config, by, why, people.suspend, userid, end_games=end_games)
 
 
 @app.command()
@@ -91,7 +92,7 @@ def restore(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) ->
     """
     from pbmserv.service.operators import people
 
-    give_order(config, by, why, people.restore, userid.lower())
+    give_order(config, by, why, people.restore, userid)
 
 
 @app.command()
@@ -102,7 +103,7 @@ def reachable(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) 
     """
     from pbmserv.service.operators import people
 
-    give_order(config, by, why, people.reachable, userid.lower())
+    give_order(config, by, why, people.reachable, userid)
 
 
 @app.command()
@@ -113,13 +114,15 @@ def reset(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> N
     """
     from pbmserv.service.operators import people
 
-    give_order(config, by, why, people.reset, userid.lower())
+    give_order(config, by, why, people.reset, userid)
 
 
 @app.command()
 def merge(
     userid: Userid,
-    into: Annotated[str, typer.Argument(metavar="INTO", help="The account to keep.")],
+    into: Annotated[
+        str, typer.Argument(metavar="INTO", help="The account to keep.", callback=lower)
+    ],
     why: Why,
     by: By = "",
     config: ConfigFile = None,
@@ -130,7 +133,7 @@ def merge(
     """
     from pbmserv.service.operators import people
 
-    give_order(config, by, why, people.merge, userid.lower(), into.lower())
+    give_order(config, by, why, people.merge, userid, into)
 
 
 @app.command()
@@ -143,7 +146,7 @@ def erase(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> N
     """
     from pbmserv.service.operators import lost_mailboxes
 
-    give_order(config, by, why, lost_mailboxes.erase, userid.lower())
+    give_order(config, by, why, lost_mailboxes.erase, userid)
 
 
 @app.command()
@@ -162,7 +165,7 @@ def export(
     """
     from pbmserv.service.operators import lost_mailboxes
 
-    give_order(config, by, why, lost_mailboxes.export, userid.lower(), to)
+    give_order(config, by, why, lost_mailboxes.export, userid, to)
 
 
 @app.command()
@@ -179,4 +182,4 @@ def rename(
     """
     from pbmserv.service.operators import lost_mailboxes
 
-    give_order(config, by, why, lost_mailboxes.rename, userid.lower(), new)
+    give_order(config, by, why, lost_mailboxes.rename, userid, new)

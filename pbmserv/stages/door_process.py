@@ -26,6 +26,7 @@ from pbmserv.stages.rings import Bell
 from pbmserv.store import blocked_senders
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.delivery import arrivals, mail_stores, settled_arrivals
+from pbmserv.store.operators import health
 
 ROUND_S = 1.0
 """Seconds between two removals of settled arrivals."""
@@ -180,6 +181,6 @@ def _answers(stage: DoorStage, loop: asyncio.AbstractEventLoop) -> Answers:
             return error.over
 
     def probe_write(_: ProbeWrite) -> None:
-        stage.writer.submit(partial(arrivals.write_probe, now=stage.clock.now())).result()
+        stage.writer.submit(partial(health.probe_mail_store, now=stage.clock.now())).result()
 
     return {StoreForm: store_form, StorePress: store_press, ProbeWrite: probe_write}

@@ -319,7 +319,7 @@ def _answers(stage: PlayStage) -> Answers:
         stage.look_again()
 
     def probe_write(_: ProbeWrite) -> None:
-        stage.writer.submit(partial(health.write_probe, now=stage.clock.now())).result()
+        stage.writer.submit(partial(health.probe_game_store, now=stage.clock.now())).result()
 
     def note_stops(request: NoteStops) -> None:
         stage.note_stops(request.stops)

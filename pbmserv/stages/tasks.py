@@ -35,7 +35,7 @@ from pbmserv.service.mails.limit_letter import WaitsAt
 from pbmserv.service.mails.mail_service import MailService, ToKeep
 from pbmserv.service.mails.password_checks import PasswordChecks
 from pbmserv.service.pages import forms
-from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequests
+from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest, PageRequests
 from pbmserv.store.delivery.arrivals import Arrival
 from pbmserv.store.delivery.inbox import FOR_POSTMASTER
 
@@ -263,15 +263,16 @@ class PressTask(_RequestTask):
         self._reading = Reading(())
 
     def begin(self) -> Job | Check:
-        press = self._presses.read(self.arrival.body)
-        if press is None:
+        stored = PageRequest.of_json(self.arrival.body)
+        request = self._presses.read(stored)
+        if request is None:
             return _job_without_effect(LINK_ENDED)
-        self._reading = press.reading
-        passwords = self._passwords.usable_in(press.request)
+        self._reading = request.submission.reading
+        passwords = self._passwords.usable_in(request)
         if passwords is None:
-            return self._passwords.check(press.request)
-        now = self.arrival.received_at
-        return partial(self._presses.carry_out_press, press.with_passwords(passwords), now)
+            return self._passwords.check(request)
+        checked, now = request.with_passwords(passwords), self.arrival.received_at
+        return partial(self._presses.carry_out_press, stored, checked, now)
 
     def note_settled(self, receipt: Receipt, ms: float) -> None:
         octets = len(self.arrival.body)

@@ -17,6 +17,8 @@ from examples import DEEP
 from growth import SHORTER, patience, steepness
 
 from pbmserv.commands.grammar import plain_words
+from pbmserv.commands.grammar.consent import says_yes
+from pbmserv.commands.grammar.courtesies import is_praise
 from pbmserv.commands.grammar.dates import first_and_last_day
 from pbmserv.commands.grammar.words import LONGEST_LINE
 from pbmserv.commands.reading.board_lines import Answered, read_reply_to
@@ -284,8 +286,8 @@ SCANNERS: Mapping[str, Scanner] = {
     "plain words": Scanner(
         lambda text: (
             plain_words.as_command(text),
-            plain_words.says_yes(text),
-            plain_words.is_praise(text),
+            says_yes(text),
+            is_praise(text),
             plain_words.meaningful_words(text),
         ),
         ("i am away until ", "thanks", "how can i "),

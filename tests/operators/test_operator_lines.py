@@ -39,7 +39,7 @@ WHY = ("--why", "asked for by telephone", "--by", "olga")
 DONE = (
     (("user", "list"), "alice@players.example"),
     (("user", "show", "alice"), "letters to   alice@players.example"),
-    (("user", "suspend", "bob", *WHY), "bob is suspended."),
+    (("user", "suspend", "Bob", *WHY), "bob is suspended."),
     (("user", "list", "--state", "barred"), "bob"),
     (("user", "restore", "bob", *WHY), "bob may play again."),
     (("user", "reset", "bob", *WHY), "The reply addresses of bob are revoked"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from rows import rows
 
-from pbmserv.commands.grammar.plain_words import says_yes
+from pbmserv.commands.grammar.consent import says_yes
 from pbmserv.commands.grammar.readings import REST, NotTried
+from pbmserv.commands.grammar.sentences import sentences, talk
 from pbmserv.commands.reading.board_lines import Answered, read_reply_to
 from pbmserv.commands.table.command_types import ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Preview
@@ -101,6 +102,8 @@ def test_a_line_with_two_boards_is_for_neither():
         ("Nice one!\ng", ("Nice one!", "g"), ()),
         ("Nice one!\n\ng\n\nYours,\nMartha", ("Nice one!", "g", "Yours,", "Martha"), ()),
         ("Hello Bob,\n\ng", ("Hello Bob,", "g"), ()),
+        ("Guten Tag Bob\n\ng", ("Guten Tag Bob", "g"), ()),
+        ("Good luck!\n\nA", ("Good luck!",), ("A",)),
     ],
 )
 def test_a_letter_apart_from_the_move_may_be_an_initial(body, lines, left):
@@ -132,3 +135,8 @@ def test_words_that_may_take_a_yes_back_leave_none(body):
         else not isinstance(meaning_of(body), Yes)
     )
     assert not says_yes(body)
+
+
+@rows("text", ["Viele Grüße, Bob", "Viele Grusse", "Buenos días Ana", "Olá!", "Gruß, Ben"])
+def test_greetings_and_farewells_are_no_talk_with_and_without_accents(text):
+    assert not talk(sentences(text))

@@ -16,12 +16,12 @@ from sqlalchemy.exc import OperationalError
 from pbmserv.commands.table.playing import Chat
 from pbmserv.errors import NotDone
 from pbmserv.service.accounts import signing_up
+from pbmserv.service.core.submission import Request
 from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.page_requests import (
     LINK_ENDED,
     PageRequest,
     PageRequests,
-    ReadPageRequest,
 )
 from pbmserv.store.tables.mail import MailState, inbox
 
@@ -116,10 +116,10 @@ def test_a_database_that_is_away_for_a_moment_loses_no_press(
     presses, read = house.server.web_requests.presses, PageRequests.read
     failures = [OperationalError("select", {}, Exception("away"))]
 
-    def sometimes(requests: PageRequests, body: bytes) -> ReadPageRequest | None:
+    def sometimes(requests: PageRequests, stored: PageRequest) -> Request | None:
         if failures:
             raise failures.pop()
-        return read(requests, body)
+        return read(requests, stored)
 
     monkeypatch.setattr(PageRequests, "read", sometimes)
     run = house.loop.run_until_complete

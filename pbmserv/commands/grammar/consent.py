@@ -1,7 +1,8 @@
 """Recognises a yes or a no in the words of people.
 
-The server asked whether somebody wants to play, so any clear yes or no is an answer. A yes with a
-doubt ("maybe", "yes, but not now", "yes or no?") is not.
+Where the server asked whether somebody wants to play, any clear yes or no is an answer
+(`consent_in`). A yes with a doubt ("maybe", "yes, but not now", "yes or no?") is not. Other
+questions need a text that is only a yes (`says_yes`), or whose first word is a no.
 """
 
 from __future__ import annotations
@@ -10,17 +11,23 @@ import re
 from dataclasses import dataclass
 
 from pbmserv.commands.grammar.consent_words import (
+    BEFORE_ONLY_YES,
+    BESIDE_ONLY_YES,
     DOUBT,
     HARMLESS,
     NEGATION,
     NO,
     NO_ALONE,
+    NO_WORDS,
+    ONLY_YES,
+    ONLY_YES_PHRASES,
     OPENING,
     SHORT,
     YES,
     YES_ALONE,
 )
 from pbmserv.commands.grammar.sentences import Sentence, sentences
+from pbmserv.commands.grammar.words import fold
 from pbmserv.engine.plain_text import any_of, plain
 
 _CONTINUED = re.compile(
@@ -30,6 +37,9 @@ _CONTINUED = re.compile(
 _THUMB = re.compile("[\U0001f44d\U0001f44c\u2705\u2714]")
 _SIGNS = re.compile(r"[^\w'?\-]+")
 _SHORT = any_of(SHORT)
+
+_BUT_WORDS = re.compile(r"[^\w?']+")
+"""Characters between words, except question marks, since "ok?" is a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,20 @@ def consent_in(text: str) -> Consent | None:
     leads = not any(sentence.text for sentence in parts[:first])
     others = (*parts[:first], *parts[first + 1 :])
     return Consent(bool(answers[first]), parts[first], leads, others)
+
+
+def says_yes(text: str) -> bool:
+    """Return whether a text is a yes without any reservation."""
+    words = _BUT_WORDS.sub(" ", fold(text).lower().replace("why not", "")).split()
+    if " ".join(words) in ONLY_YES_PHRASES:
+        return True
+    first = words[1:2] if words and words[0] in BEFORE_ONLY_YES else words[:1]
+    return not ONLY_YES.isdisjoint(first) and BESIDE_ONLY_YES.issuperset(words)
+
+
+def begins_with_no(text: str) -> bool:
+    """Return whether the first word of a text says no."""
+    return text.partition(" ")[0].strip(".,;:!").lower() in NO_WORDS
 
 
 def _answer(sentence: Sentence) -> bool | None:

@@ -117,3 +117,30 @@ SHORT = {
     "that's": "that is",
 }
 """English contractions, with and without their apostrophe."""
+
+ONLY_YES = frozenset(
+    ("yes", "yep", "yeah", "y", "ok", "okay", "sure", "confirm", "accept", "ja", "jawohl", "oui")
+) | {"si", "sí", "sim", "yup", "accepted", "evet", "igen", "kyllä", "joo", "да", "はい"}
+"""Words that say yes, alone or beside words that do not limit it."""
+
+ONLY_YES_PHRASES = frozenset(
+    ("let's go", "lets go", "let's play", "lets play", "with pleasure", "of course", "gladly")
+) | {"gerne", "sehr gerne", "avec plaisir", "game on", "i'm in", "count me in"}
+"""Phrases that say yes if there are no other words."""
+
+BEFORE_ONLY_YES = frozenset({"i", "we", "challenge"})
+"""Words before a yes: "I accept", "Challenge accepted!"."""
+
+BESIDE_ONLY_YES = ONLY_YES.union(
+    ("please", "pls", "thanks", "thank", "you", "of", "course", "gladly", "fine", "great", "good"),
+    ("let's", "lets", "let", "us", "go", "play", "i", "am", "do", "agree", "it", "is", "it's"),
+    ("that's", "that", "this", "me", "my", "sounds", "with", "pleasure", "confirmed", "we"),
+    ("your", "the", "challenge", "game", "invitation", "お願いします"),
+    ("bitte", "danke", "gern", "gerne", "merci", "bien", "sûr", "gracias", "grazie"),
+)
+"""Words that may accompany a yes without limiting it."""
+
+NO_WORDS = frozenset(
+    ("no", "nope", "nah", "n", "never", "not", "don't", "dont", "cancel", "stay", "reject")
+) | {"decline", "nein", "non", "nee", "nej", "nei", "não", "nao", "nie"}
+"""First words that answer a question with no."""

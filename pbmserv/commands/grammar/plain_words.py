@@ -129,25 +129,6 @@ _SIGN_QUESTION = re.compile(
 
 _SIGNS_BY_NAME = {"digit": "number", "dot": "."}
 
-_PRAISES = (
-    *(r"(?:many |a thousand )?thanks\b", r"thank you\b", r"thx\b", r"gg\b", r"ggwp\b"),
-    *(r"good (?:game|one)\b", r"well (?:played|done)\b"),
-    *(r"(?:nice|great|lovely|fun|tough|close) (?:game|one|match)\b", r"bravo\b", r"congrat\w*"),
-    *(r"what a game\b", r"that was (?:great|good|fun|close|nice|a (?:good|great|nice))\b"),
-    *(r"danke\b", r"gut gespielt\b", r"glückwunsch\b", r"merci\b", r"bien joué\b"),
-    *(r"gracias\b", r"bien jugado\b", r"grazie\b", r"tack\b", r"obrigad[oa]\b", r"bedankt\b"),
-    *(r"dank je\b", r"ありがとう", r"お疲れ"),
-)
-_PRAISE = re.compile(rf"(?:{'|'.join(_PRAISES)})[^?]*", re.IGNORECASE)
-"""Thanks or praise, without a question behind it: "Well played, Bob!"."""
-
-_FOR_THE_SERVER = (
-    *("rematch", "again", "another", "delete", "account", "resign", "undo", r"un\w*", "signoff"),
-    *(r"passw\w*", "stop", "mails?", "emails?", "letters?", "help", "server", "no more"),
-)
-_TO_THE_SERVER = re.compile(rf"\b(?:{'|'.join(_FOR_THE_SERVER)})\b", re.IGNORECASE)
-"""Words that may be meant for the server: "Thanks, another game please"."""
-
 _IS_AWAY = (
     r"(?:i'?(?: a)?m |i(?:'| wi)ll be |we(?:'| a)re )?"
     r"(?:away|gone|travell?ing|out|not here|(?:on|in) (?:a )?(?:holidays?|vacation|leave|trip))"
@@ -169,31 +150,6 @@ _FORGOT = re.compile(
 
 _ANSWERS = frozenset({"yes", "confirm", "chat", "message", "move", "password", "queue", "submit"})
 """Commands of one word that answer a letter or mean nothing alone."""
-
-_YES = frozenset(
-    ("yes", "yep", "yeah", "y", "ok", "okay", "sure", "confirm", "accept", "ja", "jawohl", "oui")
-) | {"si", "sí", "sim", "yup", "accepted", "evet", "igen", "kyllä", "joo", "да", "はい"}
-"""Words that say yes, alone or beside words that do not limit it."""
-
-_YES_AS_A_WHOLE = frozenset(
-    ("let's go", "lets go", "let's play", "lets play", "with pleasure", "of course", "gladly")
-) | {"gerne", "sehr gerne", "avec plaisir", "game on", "i'm in", "count me in"}
-"""Phrases that say yes if there are no other words."""
-
-_BEFORE_YES = frozenset({"i", "we", "challenge"})
-"""Words before a yes: "I accept", "Challenge accepted!"."""
-
-_BESIDE_YES = _YES.union(
-    ("please", "pls", "thanks", "thank", "you", "of", "course", "gladly", "fine", "great", "good"),
-    ("let's", "lets", "let", "us", "go", "play", "i", "am", "do", "agree", "it", "is", "it's"),
-    ("that's", "that", "this", "me", "my", "sounds", "with", "pleasure", "confirmed", "we"),
-    ("your", "the", "challenge", "game", "invitation", "お願いします"),
-    ("bitte", "danke", "gern", "gerne", "merci", "bien", "sûr", "gracias", "grazie"),
-)
-"""Words that may accompany a yes without limiting it."""
-
-_BUT_WORDS = re.compile(r"[^\w?']+")
-"""Characters between words, except question marks, since "ok?" is a question."""
 
 _DIGEST_ON = frozenset({"on", "yes"})
 _WORDS_OF_SETTING = 2
@@ -232,21 +188,6 @@ def as_command(text: str) -> str:
         return phrase
     page = _COMMANDS.get(" ".join(word for word in words if "@" not in word), "")
     return _COMMANDS.get(phrase, "") or _preference(words) or (page if page[:5] == "help " else "")
-
-
-def says_yes(text: str) -> bool:
-    """Return whether a text is a yes without any reservation."""
-    words = _BUT_WORDS.sub(" ", fold(text).lower().replace("why not", "")).split()
-    if " ".join(words) in _YES_AS_A_WHOLE:
-        return True
-    first = words[1:2] if words and words[0] in _BEFORE_YES else words[:1]
-    return not _YES.isdisjoint(first) and _BESIDE_YES.issuperset(words)
-
-
-def is_praise(text: str) -> bool:
-    """Return whether a text only thanks an opponent or praises a game."""
-    text = fold(text).strip()
-    return _PRAISE.fullmatch(text) is not None and _TO_THE_SERVER.search(text) is None
 
 
 def meaningful_words(line: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Splits texts of people into sentences, and tells greetings and farewells from the rest."""
+"""Splits texts of people into sentences without their greetings and farewells."""
 
 # ruff: noqa: RUF001 - letters of other alphabets are meant
 
@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pbmserv.commands.grammar.courtesies import SIGNS_AROUND, is_farewell, without_greeting
 from pbmserv.commands.grammar.words import fold
 from pbmserv.engine.plain_text import any_of, phrases, plain
 
@@ -27,30 +28,6 @@ _LIST_ITEM = re.compile(r"\s*\d+\.\s+[a-z]{0,2}\d", re.IGNORECASE)
 """A number of a list in front of a place: "1. b3"."""
 
 _NEAR = 8
-_AROUND = " ,.:;!-\u2013"
-
-_GREETINGS = phrases(
-    "hi, hiya, hello, hey, heya, dear, greetings, good morning, good afternoon, good evening",
-    "good day, hallo, moin, servus, guten tag, guten morgen, guten abend, liebe, lieber, hola",
-    "buenos días, buenas tardes, salut, bonjour, bonsoir, ciao, buongiorno, buonasera, olá, oi",
-    "bom dia, boa tarde, hej, hei, hoi, goedemorgen, ahoj, cześć, dzień dobry, привет",
-    "здравствуй, здравствуйте, こんにちは",
-)
-_FAREWELLS = phrases(
-    "regards, best regards, kind regards, warm regards, best wishes, many wishes, best",
-    "all the best, cheers, yours, yours sincerely, yours truly, sincerely, love, thanks",
-    "thank you, many thanks, thanks a lot, thx, bye, bye bye, take care, see you, see you soon",
-    "have fun, good luck, lg, mfg, gruß, grüße, viele grüße, liebe grüße, beste grüße, danke",
-    "vielen dank, viel glück, viel spaß, saludos, un abrazo, gracias, muchas gracias, suerte",
-    "cordialement, bises, amicalement, merci, bonne chance, saluti, grazie, abraços, obrigado",
-    "obrigada, groetjes, bedankt, hälsningar, tack, hilsen, takk, pozdrawiam, dzięki, спасибо",
-    "ありがとう",
-)
-_GREETING, _FAREWELL = any_of(_GREETINGS), any_of(_FAREWELLS)
-_NO_NAMES = phrases(
-    "i, i'd, i'll, i'm, my, fire, shoot, please, port, yes, no, ok, sure, mark, let's, the"
-)
-_MOST_NAMES = 3
 
 OR = phrases("or, oder, ou, o, eller, of, albo, lub, nebo, или, або")
 """Words between two things to choose from."""
@@ -87,7 +64,7 @@ def sentences(text: str) -> list[Sentence]:
     parts: list[Sentence] = []
     for number, line in enumerate(text[:LONGEST].split("\n")):
         for bare, sign in _split(line):
-            rest = _without_greeting(fold(bare).strip(_AROUND))
+            rest = without_greeting(fold(bare).strip(SIGNS_AROUND))
             rest = "" if is_farewell(rest) else rest
             mark = "?" if rest and "?" in sign else ""
             parts.append(Sentence(rest + mark, (bare + sign).strip(), number))
@@ -102,15 +79,6 @@ def talk(parts: Sequence[Sentence]) -> str:
     for sentence in parts:
         lines.setdefault(sentence.line, []).append(sentence.written)
     return "\n".join(" ".join(line) for line in lines.values())
-
-
-def is_farewell(sentence: str) -> bool:
-    """Return whether a sentence only says goodbye, thanks or good luck, perhaps to a name."""
-    match = _FAREWELL.match(sentence.lower())
-    if match is None:
-        return False
-    names = _names(sentence[match.end() :])
-    return len(names) < _MOST_NAMES and all(name[:1].isupper() for name in names)
 
 
 def begins_correction(sentence: Sentence) -> bool:
@@ -134,28 +102,8 @@ def _split(line: str) -> Iterator[tuple[str, str]]:
             continue
         if _LIST_ITEM.match(line[start : match.end() + _NEAR]):
             continue
-        if line[start:at].strip(_AROUND):
+        if line[start:at].strip(SIGNS_AROUND):
             yield line[start:at], match[0]
         start = match.end()
-    if line[start:].strip(_AROUND):
+    if line[start:].strip(SIGNS_AROUND):
         yield line[start:], ""
-
-
-def _without_greeting(sentence: str) -> str:
-    """Return a sentence without "Hi Bob," in front of it; ``""`` if that is all of it."""
-    match = _GREETING.match(sentence.lower())
-    if match is None:
-        return sentence
-    rest = sentence[match.end() :]
-    names, comma, behind = rest.partition(",")
-    if comma and len(_names(names)) <= _MOST_NAMES and not any(map(str.isdigit, names)):
-        return behind.strip(_AROUND)
-    words = _names(rest)
-    is_all = len(words) <= _MOST_NAMES and not any(map(str.isdigit, rest))
-    if is_all and _NO_NAMES.isdisjoint(plain(word) for word in words):
-        return ""
-    return rest.strip(_AROUND)
-
-
-def _names(text: str) -> list[str]:
-    return [word for word in re.split(r"[^\w']+", text) if word]

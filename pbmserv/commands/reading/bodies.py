@@ -17,6 +17,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pbmserv.commands.grammar.command_names import Head, find_head
+from pbmserv.commands.grammar.courtesies import begins_with_greeting
 from pbmserv.commands.grammar.line import read_line
 from pbmserv.commands.grammar.readings import REST, Line, NotTried, Reading
 from pbmserv.commands.grammar.unknown_lines import not_a_command, without_unknown_word
@@ -41,14 +42,9 @@ MOST_PROSE = 5
 _FOR_OTHERS = frozenset({playing.SECTION, starting.SECTION})
 """Sections of commands that may carry words for others."""
 
-GREETINGS = frozenset(
-    {"hi", "hello", "hey", "dear", "hallo", "hola", "salut", "bonjour", "ciao", "moin"}
+_SENTENCE_WORDS = frozenset(
+    ("i", "we", "would", "shall", "let's", "lets", "how", "do", "want", "care")
 )
-"""First words of a greeting."""
-
-_SENTENCE_WORDS = GREETINGS | {
-    *("i", "we", "would", "shall", "let's", "lets", "how", "do", "want", "care"),
-}
 """First words of a line below a challenge that is a message: "Would you like to play?"."""
 
 _MOST_GREETING = 4
@@ -159,7 +155,7 @@ class _BodyReader:
                 self._at = self._begin
                 return "limit"
             self._command(words, head, len(text))
-        elif self._announced and not _is_greeting(words):
+        elif self._announced and not _is_greeting(text, words):
             self.lines.append(
                 _with_line_number(not_a_command(words, self._games), words, self._begin)
             )
@@ -183,15 +179,17 @@ class _BodyReader:
         """Return whether words for others follow the last command instead of a command."""
         if not self._expects_words:
             return False
-        words = words_of(fold(self._text[self._at])) if self._at < len(self._text) else []
+        text = fold(self._text[self._at]) if self._at < len(self._text) else ""
+        words = words_of(text)
         if not words or is_stop(words):
             return False
-        greets = words[0].plain.strip(",.!") in GREETINGS
+        greets = begins_with_greeting(text.strip())
         is_short = len(words) < _FEWEST_WORDS and not greets
         if self._after_challenge and (self._announced or is_short):
             return False
         head = find_head(words, self._games)
-        return head is None or (head.row is None and words[0].plain.strip(",.!") in _SENTENCE_WORDS)
+        is_sentence = greets or words[0].plain in _SENTENCE_WORDS
+        return head is None or (head.row is None and is_sentence)
 
     def _list_the_rest(self, why: str) -> None:
         """List the commands below the end of the reading, or all lines if they were announced."""
@@ -221,9 +219,9 @@ class _BodyReader:
         self.lines += with_counted_rest(lines, "blank")
 
 
-def _is_greeting(words: Sequence[Word]) -> bool:
+def _is_greeting(text: str, words: Sequence[Word]) -> bool:
     """Return whether a line only says hello and needs no answer."""
-    return len(words) <= _MOST_GREETING and words[0].plain in GREETINGS
+    return len(words) <= _MOST_GREETING and begins_with_greeting(text)
 
 
 def _numbered_line(words: Sequence[Word], at: int) -> str:

@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.command_names import spoken_challenge
+from pbmserv.commands.grammar.consent import says_yes
 from pbmserv.commands.grammar.line import read_line
 from pbmserv.commands.grammar.readings import REST, Line, NotTried, Reading
 from pbmserv.commands.grammar.words import LONGEST_LINE, Word, fold, words_of
@@ -114,7 +115,7 @@ class Reply:
         """Read a reply with commands in full, `None` if the first line is none."""
         if not is_full_form(words, self._games):
             return None
-        if plain_words.says_yes(self.top[0][1]):  # "Challenge accepted!"
+        if says_yes(self.top[0][1]):  # "Challenge accepted!"
             return None
         return read_body("\n".join(self._lines), self._games)
 
@@ -128,7 +129,7 @@ class Reply:
             line = self._in_plain_words()
             if line is not None:
                 return Reading((line, *below.not_tried()), below.words())
-        if row is not None and row.name == "challenge" and plain_words.says_yes(text):
+        if row is not None and row.name == "challenge" and says_yes(text):
             return None
         spoken = spoken_challenge(words, self._games) if len(self.top) == 1 else None
         if spoken is not None:

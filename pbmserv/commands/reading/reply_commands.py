@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.arguments import EVENT_VERBS, TEAM_VERBS
 from pbmserv.commands.grammar.command_names import find_command, has_credentials, holds_a_move
+from pbmserv.commands.grammar.consent import says_yes
 from pbmserv.commands.grammar.line import read_arguments, without_filler
 from pbmserv.commands.grammar.readings import REST, Line
 from pbmserv.commands.grammar.word_forms import SHORTEST_PASSWORD, is_number
@@ -124,7 +124,7 @@ def _consent(
     head: ReplyHead, row: Row, rest: Sequence[Word], games: Collection[str]
 ) -> Line | None:
     """Read "yes" or "accept", `None` if the words behind it mean something else."""
-    if not plain_words.says_yes(" ".join(("yes", *(word.raw for word in rest)))):
+    if not says_yes(" ".join(("yes", *(word.raw for word in rest)))):
         return None  # "yes, but not now"
     spelling = head.name if head.name in row.names else row.name
     return read_arguments(row.as_reply, spelling, head.game, (), games)

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from pbmserv.commands.grammar.courtesies import begins_with_greeting
 from pbmserv.commands.grammar.word_forms import is_number
-from pbmserv.commands.reading.bodies import GREETINGS
 from pbmserv.commands.reading.lines_below import LinesBelow
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, command_meant
 from pbmserv.commands.table.command_types import ReplyMove
@@ -26,10 +26,8 @@ MOVES = re.compile(rf"{_STEP}(?:\s*,\s*{_STEP}){{0,20}}", re.IGNORECASE | re.ASC
 _NUMBERED = re.compile(r"([1-9])[.)]\s+(\S.*)", re.ASCII)
 """An item of a list: "1. b3", "2) d3"."""
 
-_GREETING = re.compile(
-    rf"(?:{'|'.join(sorted(GREETINGS))}|good \w{{3,9}})\b.{{0,40}}", re.IGNORECASE
-)
-"""A greeting: "Hi Bob!", "Good morning"."""
+_LONGEST_GREETING = 50
+"""Characters of a line that is only a greeting: "Hi Bob!", "Good morning"."""
 
 
 def reply_moves(
@@ -82,7 +80,11 @@ def _moves_apart(
         return set()
     end = min([number for number in paragraphs if number > moves[0]], default=len(top))
     apart = {number for number in moves if number >= end}
-    if moves[0] in paragraphs and _may_be_initial(lines, top[moves[0]]) and not greets(texts[0]):
+    if (
+        moves[0] in paragraphs
+        and _may_be_initial(lines, top[moves[0]])
+        and not is_greeting(texts[0])
+    ):
         apart.add(moves[0])
     return apart
 
@@ -105,9 +107,9 @@ def _may_be_initial(lines: Sequence[str], line: tuple[int, str]) -> bool:
     return len(name) == 1 and name.isalpha() and not any(map(str.strip, lines[place + 1 :]))
 
 
-def greets(text: str) -> bool:
+def is_greeting(text: str) -> bool:
     """Return whether a line is only a greeting."""
-    return _GREETING.fullmatch(text) is not None
+    return len(text) <= _LONGEST_GREETING and begins_with_greeting(text)
 
 
 def may_act(text: str) -> bool:

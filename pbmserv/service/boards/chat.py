@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pbmserv.commands.grammar.plain_words import is_praise
+from pbmserv.commands.grammar.courtesies import is_praise
 from pbmserv.commands.table.playing import Chat
 from pbmserv.errors import Refused
 from pbmserv.service.boards import bot_turns

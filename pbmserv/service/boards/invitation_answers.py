@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from pbmserv.commands.grammar.consent import consent_in
-from pbmserv.commands.grammar.plain_words import says_yes
+from pbmserv.commands.grammar.consent import begins_with_no, consent_in, says_yes
 from pbmserv.commands.table.command_types import ReplyMove, Yes
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused
@@ -37,7 +36,6 @@ _AS = re.compile(
     re.IGNORECASE,
 )
 _NEVER = frozenset({"never", "unsubscribe", "stop", "remove"})
-_NO = frozenset({"no", "nope", "not", "reject", "decline", "nein", "non", "nej", "nei", "nee"})
 
 
 def answer(context: CommandContext, command: object, reply_address: ReplyAddress) -> Answer | None:
@@ -50,7 +48,7 @@ def answer(context: CommandContext, command: object, reply_address: ReplyAddress
     word = first.partition(" ")[0].strip(".,;:!").lower()
     if word in _NEVER:
         return never(context, reply_address)
-    if isinstance(command, Reject) or word in _NO:
+    if isinstance(command, Reject) or begins_with_no(first):
         return _decline(context, reply_address)
     match = _AS.fullmatch(first)
     consent_words, name = (match[1], match[2].lower()) if match else (first, "")

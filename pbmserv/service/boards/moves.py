@@ -8,7 +8,7 @@ from typing import Any
 
 from pbmserv.commands.grammar.consent import Consent, consent_in
 from pbmserv.commands.grammar.sentences import sentences, talk
-from pbmserv.commands.reading.reply_moves import greets
+from pbmserv.commands.reading.reply_moves import is_greeting
 from pbmserv.commands.table.command_types import ReplyMove
 from pbmserv.commands.table.playing import MakeMove, Resign
 from pbmserv.commands.table.starting import Accept, Reject
@@ -275,7 +275,7 @@ def _first_move(game: AnyGame, view: Any, lines: tuple[str, ...]) -> tuple[int, 
             move = only_meaning(game, view, line)
             if move is not None:
                 return index, move
-        leads = leads and greets(line)
+        leads = leads and is_greeting(line)
     raise refusal or Refused("empty-reply")
 
 

@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pbmserv.commands.grammar.consent import consent_in
-from pbmserv.commands.grammar.plain_words import says_yes
+from pbmserv.commands.grammar.consent import begins_with_no, consent_in, says_yes
+from pbmserv.commands.grammar.courtesies import is_kind_word
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.reading.replies import first_paragraph
-from pbmserv.commands.table.catalogue import STOPS
 from pbmserv.commands.table.command_types import AtBoard, Command, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.looking import Games, Help, ShowAs
 from pbmserv.commands.table.playing import Chat, ConfirmMove
@@ -109,15 +108,6 @@ _QUESTIONS: Mapping[Purpose, _Question] = {
         messages.broadcast_confirmed, None, how="broadcast-how", is_for_good=True
     ),
 }
-
-_NO = frozenset({"no", "nope", "nah", "n", "never", "not", "don't", "dont", "cancel", "stay"}) | {
-    *("nein", "non", "nee", "nej", "nei", "não", "nao", "nie")
-}
-
-_THANKS = (STOPS - {"quit"}).union(
-    ("thank you", "thank you very much", "many thanks", "thanks a lot", "thx", "ty", "cheers"),
-    ("great", "cool", "nice", "perfect", "super", "wow", "got it", "danke", "gracias", "merci"),
-)
 
 
 def meaning_of(context: CommandContext, line: Line) -> Meaning:
@@ -265,18 +255,11 @@ def _asks_nothing(context: CommandContext, command: ReplyMove) -> bool:
 
 def _only_thanks(command: ReplyMove) -> bool:
     """Return whether a reply asks for nothing: it is only a kind word, or an emoji."""
-    if len(command.lines) > 1:
-        return False
-    text = command.lines[0].lower()
-    if " ".join(text.strip(".!").split()) in _THANKS:
-        return True
-    return not text.isascii() and not any(map(str.isalnum, text))
+    return len(command.lines) == 1 and is_kind_word(command.lines[0])
 
 
 def _says_no(command: object) -> bool:
     """Return whether a reply says no, by a command or by its first word."""
     if isinstance(command, Reject):
         return True
-    if not isinstance(command, ReplyMove):
-        return False
-    return command.lines[0].partition(" ")[0].strip(".,;:!").lower() in _NO
+    return isinstance(command, ReplyMove) and begins_with_no(command.lines[0])

@@ -18,7 +18,6 @@ from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import refuse_unread
-from pbmserv.commands.table.command_types import Credentials
 from pbmserv.mail import reading_time
 from pbmserv.mail.envelope import Source
 from pbmserv.mail.reading_time import ReadingTooLong
@@ -90,23 +89,6 @@ class PageRequest:
         return cls(**json.loads(body))
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPageRequest:
-    """A page request whose command has been read."""
-
-    stored: PageRequest
-    request: Request
-
-    @property
-    def reading(self) -> Reading:
-        """The command."""
-        return self.request.submission.reading
-
-    def with_passwords(self, passwords: frozenset[Credentials]) -> ReadPageRequest:
-        """Return the request with the passwords that its command may use."""
-        return replace(self, request=self.request.with_passwords(passwords))
-
-
 class PageRequests:
     """Reads page requests and carries them out, in play.
 
@@ -122,9 +104,8 @@ class PageRequests:
         self._database = database
         self._mails = mails
 
-    def read(self, body: bytes) -> ReadPageRequest | None:
-        """Read a stored request; `None` if the link of its page has ended."""
-        stored = PageRequest.of_json(body)
+    def read(self, stored: PageRequest) -> Request | None:
+        """Read the command of a page; return `None` if the link of the page has ended."""
         with self._database.reading.connect() as connection:
             player = players.by_id(connection, stored.player)
         if player is None or not player.active or player.reply_epoch != stored.epoch:
@@ -132,12 +113,12 @@ class PageRequests:
         identity = f"<{stored.digest[:32]}.page@{self._domain}>"
         reading = _reading(stored, self._games)
         submission = Submission(reading, stored.text, id=identity)
-        return ReadPageRequest(stored, Request(_actor(player, stored.link), submission))
+        return Request(_actor(player, stored.link), submission)
 
     def carry_out_press(
-        self, press: ReadPageRequest, now: datetime, connection: Connection
+        self, stored: PageRequest, request: Request, now: datetime, connection: Connection
     ) -> Done:
-        """Carry out a press, unless it was carried out before.
+        """Carry out what `read` has read, unless it was carried out before.
 
         The result for the page is the number of its inbox row, by which the letters that answer it
         are found.
@@ -145,15 +126,14 @@ class PageRequests:
         Raises:
             Outdated: a password was changed after it was checked.
         """
-        stored, address = press.stored, press.request.actor.address
         body, digest = stored.as_json(), stored.digest
+        address = request.actor.address
         mail = NewMail(digest, "", address, "", body, MailState.DONE, player_id=stored.player)
         number = inbox.add(connection, mail, now)
         if number is None:
             first = inbox.number_of(connection, digest, "")
             assert first is not None
             return Done(receipt=Receipt(first, "copy", stored.player), page_result=first)
-        request = press.request
         done = self._mails.carry_out_request(request, number, len(body), now, connection)
         return replace(done, page_result=number)
 

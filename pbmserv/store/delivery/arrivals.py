@@ -8,7 +8,6 @@ them itself.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -31,11 +30,6 @@ NO_MAIL = Envelope("", "", b"")
 
 REMOVAL = "removal"
 """Name of the lock for the removal of settled arrivals, see `file_locks.exclusive_work`."""
-
-PROBE = -1
-"""Number of a probe, a mail that is written and deleted in one transaction."""
-PROBE_OCTETS = 8_192
-"""Size of a probe: it needs new pages, which a full disk does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +107,6 @@ def add(connection: Connection, new: NewArrival) -> int:
         "new_share": share,
     }
     return int(_ADD[connection.dialect.name].run(connection, row)[0][0])
-
-
-def write_probe(connection: Connection, now: datetime) -> None:
-    """Write and delete a probe of the size of a mail; after the commit the disk has taken it."""
-    probe = {"kind": "mail", "recipient": "", "sender": "", "lane": "", "received_at": now}
-    raw = secrets.token_bytes(PROBE_OCTETS)  # random, so that it does not compress
-    connection.execute(insert(arrivals).values(id=PROBE, raw=raw, peer="", hello="", **probe))
-    connection.execute(delete(arrivals).where(arrivals.c.id == PROBE))
 
 
 def arrivals_of(rows: Iterable[Sequence[Any]]) -> list[Arrival]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from sqlalchemy import (
     Connection,
     Executable,
+    Table,
     and_,
     bindparam,
     delete,
@@ -28,13 +29,18 @@ from pbmserv.files import sqlite_file
 from pbmserv.store.boards import game_pauses
 from pbmserv.store.clocks import heartbeat
 from pbmserv.store.core.database import Database, mail_url
-from pbmserv.store.delivery import arrivals, mail_stores, settled_arrivals
+from pbmserv.store.delivery import arrivals as arrival_rows
 from pbmserv.store.delivery import inbox as inbox_rows
-from pbmserv.store.delivery.arrivals import PROBE, PROBE_OCTETS
+from pbmserv.store.delivery import mail_stores, settled_arrivals
 from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.bots import house_turns
-from pbmserv.store.tables.mail import LetterState, MailState, inbox, outbox
+from pbmserv.store.tables.mail import LetterState, MailState, arrivals, inbox, outbox
+
+PROBE = -1
+"""Number of a probe, a row that is written and deleted in one transaction."""
+PROBE_OCTETS = 8_192
+"""Size of a probe: it needs new pages, which a full disk does not have."""
 
 _QUEUED = text("outbox.state = 'queued'")  # as the partial index has it
 _KEPT = text("inbox.state = 'kept'")
@@ -145,7 +151,7 @@ def queues(mail: Connection | None, connection: Connection, now: datetime) -> Qu
         mail: connection to the mail store; `None` if that does not exist yet.
         connection: connection to the game store.
     """
-    mails, oldest = (0, None) if mail is None else arrivals.waiting(mail)
+    mails, oldest = (0, None) if mail is None else arrival_rows.waiting(mail)
     states: dict[str, int] = {row.state: row.letters for row in connection.execute(_STATES)}
     queued = states.pop(LetterState.QUEUED, 0)
     first: datetime | None = connection.execute(_FIRST).scalar()
@@ -189,7 +195,7 @@ def under_way(mail: Connection, game: Connection, address: str, now: datetime, l
     Args:
         last: largest number of mails that count.
     """
-    waiting = [number for number in arrivals.numbers(mail) if number <= last]
+    waiting = [number for number in arrival_rows.numbers(mail) if number <= last]
     if waiting:
         done = settled_arrivals.numbers_since(game, mail_stores.uuid_of(mail), waiting[0])
         if not done.issuperset(waiting):
@@ -205,21 +211,22 @@ def under_way(mail: Connection, game: Connection, address: str, now: datetime, l
     return game.execute(letters.limit(1)).first() is not None
 
 
-def write_probe(connection: Connection, now: datetime) -> None:
-    """Write and delete a probe of the size of a mail; after the commit the disk has taken it."""
-    connection.execute(
-        insert(inbox).values(
-            id=PROBE,
-            digest="probe",
-            recipient="",
-            sender="",
-            peer="",
-            raw=secrets.token_bytes(PROBE_OCTETS),  # random, so that it does not compress
-            state=MailState.DONE,
-            received_at=now,
-        )
-    )
-    connection.execute(delete(inbox).where(inbox.c.id == PROBE))
+def probe_game_store(connection: Connection, now: datetime) -> None:
+    """Write and delete a mail; after the commit the disk of the game store has taken it."""
+    _write_and_delete(connection, inbox, digest="probe", state=MailState.DONE, received_at=now)
+
+
+def probe_mail_store(connection: Connection, now: datetime) -> None:
+    """Write and delete an arrival; after the commit the disk of the mail store has taken it."""
+    values = {"kind": "mail", "hello": "", "lane": "", "received_at": now}
+    _write_and_delete(connection, arrivals, **values)
+
+
+def _write_and_delete(connection: Connection, table: Table, **values: object) -> None:
+    raw = secrets.token_bytes(PROBE_OCTETS)  # random, so that it does not compress
+    probe = {"id": PROBE, "recipient": "", "sender": "", "peer": "", "raw": raw, **values}
+    connection.execute(insert(table).values(probe))
+    connection.execute(delete(table).where(table.c.id == PROBE))
 
 
 def sizes(game: Database) -> dict[str, int]:

@@ -128,13 +128,17 @@ from_json: Callable[[str], Any] = json.JSONDecoder().decode
 """Decode JSON of the store."""
 
 
-class JsonTuple(TypeDecorator[tuple[Any, ...]]):
-    """A JSON list that is read as a tuple, such as the option words of a board."""
+class JsonTuple(TypeDecorator[tuple[str, ...] | tuple[int, ...]]):
+    """A JSON list that is read as a tuple: option words of a board, or numbers of players."""
 
     impl = JSON
     cache_ok = True
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> tuple[Any, ...]:  # noqa: ARG002
+    def process_result_value(
+        self,
+        value: Any,
+        dialect: Dialect,  # noqa: ARG002
+    ) -> tuple[str, ...] | tuple[int, ...]:
         return tuple(value)
 
 
