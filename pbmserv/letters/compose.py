@@ -160,9 +160,11 @@ class Composer:
     def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
         """Return the text, and the HTML if there is any, with which to compare quoted passages.
 
-        Return nothing if the letter cannot be made again, for example because a template has
-        changed. Its reader's answer must be read nevertheless.
+        Return nothing if the letter cannot be made again, because its words were deleted, or for
+        example because a template has changed. Its reader's answer must be read nevertheless.
         """
+        if not row.message_id:
+            return ()
         try:
             draft = self._compose(ShownBoards(connection, self.positions), row)
         except SQLAlchemyError:

@@ -84,7 +84,9 @@ def test_a_letter_that_comes_back_after_weeks_is_made_from_the_record(house: Ind
     assert again.message["Message-ID"] == challenge.message["Message-ID"]
 
 
-def test_old_letters_keep_what_links_and_replies_need(house: Indoors) -> None:
+def test_old_letters_keep_what_links_and_replies_need(
+    house: Indoors, caplog: pytest.LogCaptureFixture
+) -> None:
     answer, challenge = challenged(house)
     house.live(days=29)
     assert row(house, answer)["recipient"] == ALICE
@@ -104,6 +106,10 @@ def test_old_letters_keep_what_links_and_replies_need(house: Indoors) -> None:
         assert house.live(days=1) == [], "nothing is sent again"
     with house.server.database.reading.connect() as connection:
         assert connection.execute(select(func.count()).select_from(rows)).scalar() == before
+
+    chat = house.send(BOB, f"blackbox chat 1 bob {PASSWORD}", "Still there?")
+    assert {letter.kind for letter in chat} == {"chat", "chat-sent"}
+    assert caplog.records == [], "words that were deleted are no fault"
 
     (link,) = re.findall(r"mailto:([^?>]+)", str(challenge.message["List-Unsubscribe"]))
     (confirmation,) = house.send(BOB, "unsubscribe", to=link)
