@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
+from time import monotonic
 
 from pbmserv.errors import RelayDown, RelayRefusesUs
 from pbmserv.outbound.log_lines import without_addresses
@@ -26,6 +27,8 @@ class Breaker:
         failures: attempts in a row that did not reach the relay.
         fault: the last of these failures, without addresses; ``""`` while the relay answers.
         next_trial: earliest time of the next trial, `None` while the breaker is closed.
+        last_reply, last_failure: when they were, by the machine's monotonic clock, which its
+            processes share; 0 if there was none.
     """
 
     def __init__(self) -> None:
@@ -34,6 +37,7 @@ class Breaker:
         self.failures = 0
         self.fault = ""
         self.next_trial: datetime | None = None
+        self.last_reply = self.last_failure = 0.0
 
     @property
     def is_open(self) -> bool:
@@ -51,11 +55,13 @@ class Breaker:
         self.failures = self._trials = 0
         self.fault = ""
         self.next_trial = None
+        self.last_reply = monotonic()
         self._refused_us = False
 
     def record_failure(self, error: RelayDown, now: datetime) -> None:
         """Count an attempt that did not reach the relay, and log a change of its state."""
         self.failures += 1
+        self.last_failure = monotonic()
         opens = not self.is_open and self.failures >= FAILURES
         if opens:
             self.next_trial = now + self._pause()

@@ -135,7 +135,13 @@ class PostStage:
     def relay_state(self) -> RelayState:
         """Return the state of the relay."""
         breaker = self.sender.breaker
-        return RelayState(breaker.failures, breaker.is_open, breaker.fault)
+        return RelayState(
+            breaker.failures,
+            breaker.is_open,
+            breaker.fault,
+            breaker.last_reply,
+            breaker.last_failure,
+        )
 
     def vitals(self) -> list[Vital]:
         """Return the states of the threads."""

@@ -71,9 +71,15 @@ def certificate_ends(stage_states: Iterable[StageState]) -> datetime | None:
 
 
 def worst_relay(stage_states: Iterable[StageState]) -> RelayState:
-    """Return the worst state of the relay that one of the stages has seen."""
+    """Return the worst state of the relay that one of the stages has seen.
+
+    The failures of a stage count no longer once the relay has replied to another: a stage without
+    letters to send would never learn that the relay is back.
+    """
     relays = [state.relay for state in stage_states if state.relay is not None]
-    worst = max(relays, key=lambda relay: (relay.is_open, relay.failures), default=None)
+    last_reply = max((relay.last_reply for relay in relays), default=0.0)
+    current = [relay for relay in relays if relay.last_failure >= last_reply]
+    worst = max(current, key=lambda relay: (relay.is_open, relay.failures), default=None)
     return worst or RelayState(0, False)
 
 

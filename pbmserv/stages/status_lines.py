@@ -30,6 +30,8 @@ def running_line(queues: Queues, since: datetime | None) -> str:
             elsewhere only its signs of life are known.
     """
     if queues.beat_s is None or queues.up_since is None:
+        if since is not None:
+            return f"A server has been running since {since:%Y-%m-%d %H:%M} UTC; it is starting."
         return "No server has ever run on this database."
     if queues.beat_s < -RUNS_S:
         ahead = duration_text(-queues.beat_s)

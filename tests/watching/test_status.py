@@ -7,10 +7,13 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic, sleep
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from processes import DOMAIN, PATIENCE_S, Process
@@ -22,7 +25,12 @@ from sqlalchemy import update
 from pbmserv.cli.main import run
 from pbmserv.clock import SystemClock
 from pbmserv.games.blackbox.bots.loops import equipment
+from pbmserv.service.operators.health import RelayState
+from pbmserv.stages.messages import StageState
+from pbmserv.stages.state import worst_relay
+from pbmserv.stages.status_lines import running_line
 from pbmserv.store import clocks
+from pbmserv.store.operators.health import Queues
 from pbmserv.store.tables.downtime import heartbeats
 
 ALICE = "alice@players.example"
@@ -102,6 +110,25 @@ def test_a_relay_that_is_down_is_shown_with_its_last_fault(
 
 
 @pytest.mark.slow
+def test_a_relay_that_replied_to_another_stage_is_not_down() -> None:
+    failed = RelayState(5, is_open=True, fault="refused", last_reply=10.0, last_failure=20.0)
+    quiet = RelayState(0, is_open=False)
+    replied = RelayState(0, is_open=False, last_reply=30.0)
+    stages = [StageState((), relay=relay) for relay in (failed, quiet, replied)]
+    assert worst_relay(stages[:2]) == failed
+    assert worst_relay(stages).failures == 0
+    again = replace(failed, last_failure=40.0)
+    assert worst_relay([*stages, StageState((), relay=again)]) == again
+
+
+def test_a_server_that_has_just_started_is_not_called_unknown() -> None:
+    before_its_first_sign = cast("Queues", SimpleNamespace(beat_s=None, up_since=None))
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    line = running_line(before_its_first_sign, noon)
+    assert line == "A server has been running since 2026-03-01 12:00 UTC; it is starting."
+    assert running_line(before_its_first_sign, None) == "No server has ever run on this database."
+
+
 def test_its_stages_say_what_they_do_and_since_when(
     database_url: str,
     tmp_path: Path,

@@ -72,11 +72,14 @@ class RelayState:
         failures: attempts in a row that did not reach it.
         is_open: whether letters wait for it.
         fault: the last of these failures, without addresses.
+        last_reply, last_failure: see `pbmserv.outbound.breaker.Breaker`.
     """
 
     failures: int
     is_open: bool
     fault: str = ""
+    last_reply: float = 0.0
+    last_failure: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
