@@ -124,7 +124,7 @@ def log_ply(
     """Log the ply that led to *after*, end the board if it is over, and tell everybody."""
     ply = after.ply
     assert ply is not None
-    refuse_full_record(board, sitter, after)
+    _refuse_full_record(board, sitter, after)
     refuse_large_state(after)
     if ply.text not in {WITHDRAW, FORFEIT}:
         refuse_blocked_meeting(context, board, sitter)
@@ -149,7 +149,7 @@ def log_ply(
     )
 
 
-def refuse_full_record(board: BoardRow, sitter: Sitter, after: Position) -> None:
+def _refuse_full_record(board: BoardRow, sitter: Sitter, after: Position) -> None:
     """Refuse a ply for which a board's record has no room, since each look replays the record.
 
     Each seat has its own share. When markers and seals have used it up, turns have as much again.

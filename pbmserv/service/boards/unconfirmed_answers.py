@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from pbmserv.commands.table.command_types import BoardRef
 from pbmserv.commands.table.looking import ShowAs
 from pbmserv.errors import Refused
@@ -70,11 +68,13 @@ def drop_unconfirmed(context: CommandContext, reply_address: ReplyAddress) -> An
 
 
 def _wanted(context: CommandContext, reply_address: ReplyAddress, player: Player) -> Unconfirmed:
+    """Return the proposal of a player.
+
+    Raises:
+        Refused: there is none, or it was too old and is no longer stored.
+    """
     proposed = unconfirmed_boards.lock(context.connection, reply_address.about)
-    late = proposed is not None and context.now > proposed.created_at + timedelta(
-        days=ANSWERED_DAYS
-    )
-    if proposed is None or proposed.player_id != player.id or (late and proposed.board_id is None):
+    if proposed is None or proposed.player_id != player.id:
         example = f"games {player.userid}"
         raise Refused("begin-late", part="yes", days=ANSWERED_DAYS, example=example)
     return proposed

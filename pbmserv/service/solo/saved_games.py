@@ -22,7 +22,7 @@ from pbmserv.engine.types import Saved, Seat
 from pbmserv.errors import MoveError, OptionError, Refused
 from pbmserv.service.boards.new_boards import Proposal
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.plies import log_ply, refuse_full_record
+from pbmserv.service.boards.plies import log_ply
 from pbmserv.service.boards.proposals import propose
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
@@ -199,7 +199,6 @@ def _replay(context: CommandContext, number: int, texts: Sequence[str]) -> None:
         after = _after_move(context, positions[-1], sitter.seat, text)
         if after is None:
             raise Refused("load-move", part=text[:40], number=place, example="help load")
-        refuse_full_record(board, sitter, after)
         positions.append(after)
     if texts:
         before = [position.ply for position in positions[1:-1] if position.ply is not None]
