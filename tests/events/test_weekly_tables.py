@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from indoors import address_of, indoors
@@ -22,6 +23,22 @@ def test_the_digest_of_a_monday_has_the_table(season: Field) -> None:
     lines = [line.split() for line in tables[0].text.split("\n")]
     assert ["5", "eve", "0", "0", "0", "4", "0"] in lines
     assert "event letters 1 off" in tables[0].one_line
+
+
+def test_a_monthly_cup_has_a_table_while_it_takes_entries(field: Callable[[int], Field]) -> None:
+    players = field(5)
+    players.says("ann", "prefs digest=daily@07:30")
+    players.all_say(f"cup join {GAME}")
+    players.live(0.1)
+    players.give_up(1, losers=["eve"])
+    letters = [letter for _ in range(8) for letter in players.live(1)]
+    assert players.event(1)["status"] == EventStatus.OPEN
+    tables = [
+        letter
+        for letter in letters
+        if "Monthly cup 1 of Connect Four: the table" in letter.one_line
+    ]
+    assert {letter.recipient for letter in tables} == {address_of("ann")}
 
 
 def test_a_match_of_teams_has_a_table_of_teams(tmp_path: Path) -> None:

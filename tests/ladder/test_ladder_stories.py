@@ -305,6 +305,15 @@ def test_two_players_who_are_both_late_keep_their_places(server: Correspondence)
         assert list(connection.execute(select(ladder_games.c.result)).scalars()) == ["none"]
 
 
+def test_a_challenger_who_is_away_is_not_late_with_the_defender(server: Correspondence) -> None:
+    climbers = Climbers(server, ("alice", "bob"))
+    climbers.challenges("bob")  # neither hides any atoms
+    climbers.say("bob", "away bob secret until in 12 days")
+    server.live(days=11)
+    server.live(minutes=1)
+    assert climbers.order() == ["bob", "alice"]
+
+
 def test_a_ladder_game_is_unrated_if_somebody_never_moved(server: Correspondence) -> None:
     climbers = Climbers(server, ("alice", "bob"))
     board = climbers.challenges("bob")

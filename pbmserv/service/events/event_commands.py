@@ -203,7 +203,9 @@ def show_events(context: CommandContext, command: Events) -> Answer:
         return Answer(
             (Part("events", {"rows": pages.overview(context), "game": context.usual_game}),)
         )
-    event = _numbered(context, command.subjects, "events NUMBER")
-    group = command.subjects[1] if len(command.subjects) > 1 else "1"
+    number, group = (*command.subjects, "1")[:2]
+    # Somebody may have written "events alice secret".
+    context.current.echo_hidden = not number.lstrip("#").isdigit()
+    event = _numbered(context, [number], "events NUMBER")
     first = int(group) if group.isascii() and group.isdecimal() and len(group) < 6 else 1
     return Answer((Part("event", pages.page(context, event, max(1, first))),))

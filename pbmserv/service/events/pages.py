@@ -216,7 +216,9 @@ def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any
     if local_date(context.now, zone(player.tz)).weekday() != MONDAY:
         return []
     tables = []
-    for event in event_lists.of_player(context.connection, player.id, (EventStatus.RUNNING,)):
+    # A monthly cup takes entries while its first groups play.
+    statuses = (EventStatus.OPEN, EventStatus.RUNNING)
+    for event in event_lists.of_player(context.connection, player.id, statuses):
         entry = event_entries.of_player(context.connection, event.id, player.id)
         if event.game not in context.services.registry or not kind_of(event).has_weekly_table:
             continue

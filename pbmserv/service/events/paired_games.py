@@ -369,7 +369,7 @@ def _remove(context: CommandContext, event: Event, player_id: int, why: str) -> 
         boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
         opponent = _players_of(game)[1 - _seat_of(game, player_id)]
         other = event_entries.of_player(context.connection, event.id, opponent)
-        if other is not None and other.is_here:
+        if other is not None:
             notifications += letters.news(
                 context,
                 event,
