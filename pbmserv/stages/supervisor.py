@@ -121,15 +121,7 @@ class Supervisor:
 
     def run(self) -> int:
         """Serve until SIGTERM or SIGINT; return the process's exit code."""
-        names: list[str] = []
-        for stage in STAGES:
-            if stage in self.stages:
-                names += process_names(stage, self.base.registry)
-        self._children = {name: _Child(name) for name in names}
-        kills = Kills()  # shared by all posts: the letter comes to another one next
-        for name in names:
-            if name.startswith("post"):
-                self._children[name].current = CurrentWork(kills)
+        self._children = self._make_children()
         ready_end, telling_end = os.pipe()
         alive_end, held_end = os.pipe()  # nothing is written: children see its end when we are gone
         os.set_blocking(ready_end, False)
@@ -141,24 +133,21 @@ class Supervisor:
             self.bound.keep_only(name)
             self._children[name].stack.write_when_asked()
             setup = Setup(
-                name,
-                self.base,
-                self.bound,
-                self.folder,
-                tuple(names),
-                self._children[name].current,
-                dict(self._suspects),
-                tuple(self._stops),
-                lambda: _write(telling_end, f"{name}\n"),
+                name=name,
+                base=self.base,
+                bound=self.bound,
+                folder=self.folder,
+                stages=tuple(self._children),
+                current=self._children[name].current,
+                suspects=dict(self._suspects),
+                stops=tuple(self._stops),
+                ready=lambda: _write(telling_end, f"{name}\n"),
             )
             run_stage(setup)
 
-        for signum, handler in (
-            (signal.SIGTERM, self._stop),
-            (signal.SIGINT, self._stop),
-            (signal.SIGHUP, self._pass_on),
-        ):
-            signal.signal(signum, handler)
+        signal.signal(signal.SIGTERM, self._stop)
+        signal.signal(signal.SIGINT, self._stop)
+        signal.signal(signal.SIGHUP, self._pass_on)
         with selectors.DefaultSelector() as selector:
             selector.register(ready_end, selectors.EVENT_READ)
             while not self._is_stopping:
@@ -182,6 +171,18 @@ class Supervisor:
             _kill(child, signum)
 
     # -- children --------------------------------------------------------------------------
+
+    def _make_children(self) -> dict[str, _Child]:
+        """Return the processes of all stages by name, in the order in which they start."""
+        kills = Kills()  # shared by all posts: the letter comes to another one next
+        children = {}
+        for stage in STAGES:
+            if stage in self.stages:
+                for name in process_names(stage, self.base.registry):
+                    children[name] = _Child(name)
+                    if stage == "post":
+                        children[name].current = CurrentWork(kills)
+        return children
 
     def _start_due(self, main: Callable[[str], None]) -> None:
         for child in self._children.values():

@@ -65,15 +65,15 @@ def opening(
 
 # -- boards ------------------------------------------------------------------------------------
 
-_MINE = (
+_LOCK_IF_DUE = (
     select(boards.c.id)
     .where(boards.c.id == bindparam("board"), boards.c.due_at <= bindparam("now"))
     .with_for_update(skip_locked=True)  # ignored by SQLite, which has one writer
 )
-_HELD = (
+_LOCK = (
     select(boards.c.id).where(boards.c.id == bindparam("board")).with_for_update(skip_locked=True)
 )
-_SET = (
+_SET_TIMES = (
     update(boards)
     .where(boards.c.id == bindparam("board"))
     .values(clocks=bindparam("clocks"), due_at=bindparam("due"))
@@ -92,18 +92,18 @@ def due(connection: Connection, now: datetime, most: int) -> list[int]:
 
 def claim(connection: Connection, board_id: int, now: datetime) -> bool:
     """Lock a due board; return `False` if another process has it or has checked it."""
-    return connection.execute(_MINE, {"board": board_id, "now": now}).first() is not None
+    return connection.execute(_LOCK_IF_DUE, {"board": board_id, "now": now}).first() is not None
 
 
 def hold(connection: Connection, board_id: int) -> bool:
     """Lock a board, due or not; return `False` if another process has it."""
-    return connection.execute(_HELD, {"board": board_id}).first() is not None
+    return connection.execute(_LOCK, {"board": board_id}).first() is not None
 
 
 def set_times(connection: Connection, board_id: int, times: Times) -> None:
     """Store the clocks of a board."""
     values = {"clocks": to_json(times.clocks), "due": times.due_at}
-    connection.execute(_SET, {"board": board_id, **values})
+    connection.execute(_SET_TIMES, {"board": board_id, **values})
 
 
 def put_off(connection: Connection, board_id: int, until: datetime) -> None:
@@ -147,27 +147,27 @@ def look_again(connection: Connection, player_id: int, now: datetime) -> None:
 
 # -- people and the server ---------------------------------------------------------------------
 
-_AWAY = (
+_ABSENCES = (
     select(absences.c.begins, absences.c.ends)
     .where(absences.c.player_id == bindparam("player"), absences.c.ends > bindparam("since"))
     .order_by(absences.c.begins)
 )
-_DOWN = (
+_OUTAGES = (
     select(outages.c.begins, outages.c.ends)
     .where(outages.c.ends > bindparam("since"))
     .order_by(outages.c.begins)
 )
-_BEAT = select(*columns_of(Heartbeat, heartbeats)).where(heartbeats.c.id == 1)
-_LOCKED_BEAT = _BEAT.with_for_update()
-_NEWEST = 5
+_HEARTBEAT = select(*columns_of(Heartbeat, heartbeats)).where(heartbeats.c.id == 1)
+_LOCKED_HEARTBEAT = _HEARTBEAT.with_for_update()
+_MOST_TRAYS = 5
 """Newest letters of the kind "tray" among which the last digest is."""
-_DIGESTS = (
+_DUE_DIGESTS = (
     select(players.c.id)
     .where(players.c.digest_due <= bindparam("now"))
     .order_by(players.c.digest_due)
     .limit(bindparam("most"))
 )
-_MY_DIGEST = (
+_LOCK_DUE_DIGEST = (
     select(players.c.digest_due)
     .where(players.c.id == bindparam("player"), players.c.digest_due <= bindparam("now"))
     .with_for_update(skip_locked=True)
@@ -176,7 +176,7 @@ _MY_DIGEST = (
 
 def away(connection: Connection, player_id: int, since: datetime) -> tuple[Span, ...]:
     """Return a player's absences that end after *since*."""
-    rows = connection.execute(_AWAY, {"player": player_id, "since": since})
+    rows = connection.execute(_ABSENCES, {"player": player_id, "since": since})
     return tuple((row[0], row[1]) for row in rows)
 
 
@@ -193,13 +193,13 @@ def up_since(connection: Connection, now: datetime) -> datetime | None:
 
 def outages_since(connection: Connection, since: datetime) -> tuple[Span, ...]:
     """Return the server's outages that end after *since*."""
-    rows = connection.execute(_DOWN, {"since": since})
+    rows = connection.execute(_OUTAGES, {"since": since})
     return tuple((row[0], row[1]) for row in rows)
 
 
 def heartbeat(connection: Connection) -> Heartbeat | None:
     """Return the heartbeat, `None` before the server's first start."""
-    row = connection.execute(_BEAT).first()
+    row = connection.execute(_HEARTBEAT).first()
     return Heartbeat(*row) if row else None
 
 
@@ -211,7 +211,7 @@ def beat(connection: Connection, now: datetime, present: datetime | None = None)
     ends before it begins. When the clock is set forward again, the time lived by the wrong clock
     is an outage, so it counts against nobody.
     """
-    row = connection.execute(_LOCKED_BEAT).first()
+    row = connection.execute(_LOCKED_HEARTBEAT).first()
     if row is None:
         connection.execute(
             insert_into(connection, heartbeats)
@@ -240,13 +240,13 @@ def _set_beat(connection: Connection, now: datetime, up_since: datetime) -> None
 
 def due_digests(connection: Connection, now: datetime, most: int) -> Sequence[int]:
     """Return players whose digest is due."""
-    return list(connection.execute(_DIGESTS, {"now": now, "most": most}).scalars())
+    return list(connection.execute(_DUE_DIGESTS, {"now": now, "most": most}).scalars())
 
 
 def claim_digest(connection: Connection, player_id: int, now: datetime) -> datetime | None:
     """Lock a player whose digest is due; return its due time, `None` if another process has it."""
     due_at: datetime | None = connection.execute(
-        _MY_DIGEST, {"player": player_id, "now": now}
+        _LOCK_DUE_DIGEST, {"player": player_id, "now": now}
     ).scalar()
     return due_at
 
@@ -257,7 +257,7 @@ def last_digest(connection: Connection, player_id: int) -> datetime | None:
         select(outbox.c.created_at, outbox.c.words)
         .where(outbox.c.player_id == player_id, outbox.c.letter == "tray")
         .order_by(outbox.c.id.desc())
-        .limit(_NEWEST)
+        .limit(_MOST_TRAYS)
     )
     return next((row.created_at for row in rows if not row.words.get("gathered")), None)
 

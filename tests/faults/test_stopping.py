@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import signal
 import socket
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
+from aiosmtpd.smtp import SMTP, Envelope, Session
 from bad_plugin import announce
 from processes import Process, Sink, refused_to_start, wait_until
 from programs import free_port
@@ -107,6 +110,37 @@ def test_letters_wait_for_a_relay_that_is_down(database: Database, tmp_path: Pat
     }
     with database.reading.connect() as connection:
         assert set(connection.execute(select(outbox.c.state)).scalars()) == {"sent"}
+
+
+class _SlowSink(Sink):
+    """A relay that answers for a letter when the test lets it."""
+
+    def __init__(self) -> None:
+        self.may_answer = threading.Event()
+        super().__init__()
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+        answer = await super().handle_DATA(server, session, envelope)
+        await asyncio.to_thread(self.may_answer.wait, 60)
+        return answer
+
+
+def test_a_letter_that_a_relay_takes_during_a_stop_is_not_sent_again(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    sink = _SlowSink()
+    process = Process(tmp_path, url, relay=f"smtp://127.0.0.1:{sink.port}")
+    with Wire(process.port) as wire:
+        assert wire.mail(ALICE, OURS, mail(ALICE, "help")).startswith("250")
+    wait_until(lambda: len(sink.taken) == 1, "a letter at the relay")
+    process.ask_to_stop(signal.SIGTERM)
+    wait_until(lambda: "door" not in process.stages(), "the end of the door")
+    sink.may_answer.set()
+    assert process.stopped() == 0
+    sink.close()
+    database = Database(url)
+    with database.reading.connect() as connection:
+        assert connection.execute(select(outbox.c.state)).scalars().all() == ["sent"]
+    database.close()
 
 
 def test_a_port_that_is_taken_is_told_before_anything_else(tmp_path: Path) -> None:
