@@ -189,7 +189,11 @@ class LiarsDice(Game[Round]):
     def ask(self, state: Round, seat: Seat) -> str:
         if state.bid is None:
             return 'Reply with a bid, such as "2 fives".'
-        return f'Reply with more than {bid_text(state.bid)}, or "liar" if you doubt it.'
+        count, face = state.bid
+        higher = (count, face + 1) if face < len(FACES) else (count + 1, face)
+        if higher[0] > state.total:
+            return f'No bid is higher than {bid_text(state.bid)}: reply "liar".'
+        return f'Reply with a higher bid, such as "{bid_text(higher)}", or "liar" if you doubt it.'
 
 
 def number_of(word: str) -> int:

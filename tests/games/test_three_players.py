@@ -46,6 +46,23 @@ def test_nobody_can_know_the_dice_that_are_rolled_after_a_player_has_left() -> N
     assert len(rolled) == 3
 
 
+def test_a_group_need_not_name_its_writer(house: Indoors) -> None:
+    letters = house.send(address_of("alice"), "liar challenge bob carol")
+    kinds = {letter.recipient.partition("@")[0]: letter.kind for letter in letters}
+    assert kinds == {"alice": "challenged", "bob": "challenge", "carol": "challenge"}
+    (refusal,) = house.send(address_of("alice"), "chess challenge bob carol")
+    assert "You can challenge only for yourself" in refusal.one_line
+    letters = house.send(address_of("alice"), "blackbox challenge bob carol -race")
+    assert len(letters) == 3
+
+
+def test_three_who_seek_are_all_named(house: Indoors) -> None:
+    for name in NAMES:
+        letters = house.send(address_of(name), f"liar seek {name} {PASSWORD} 3")
+    (letter,) = [letter for letter in letters if letter.recipient == address_of("bob")]
+    assert " were all looking for Liar's dice" in letter.one_line
+
+
 def test_others_who_have_begun_go_on_without_a_player_who_has_not_moved(house: Indoors) -> None:
     letters = house.send(address_of("carol"), f"liar resign 1 carol {PASSWORD}")
     kinds = {letter.recipient.partition("@")[0]: letter.kind for letter in letters}

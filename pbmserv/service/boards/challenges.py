@@ -41,9 +41,9 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     if command.address:
         return mail_invitations.invite(context, command)
     written = opponents.with_usual_opponent(context, command)
-    command = _with_writer(context, written)
-    terms = read_times(command.times)
     game = known_game(context, command.game)
+    command = _with_writer(context, game, written)
+    terms = read_times(command.times)
     if command.alone and not races(game):
         options = tuple(option for option in command.options if option != "-race")
         command = replace(command, options=options)  # refused, since it needs another player
@@ -75,10 +75,11 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     return propose(context, sender, Proposal(game, options, rated, terms, sitting), {})
 
 
-def _with_writer(context: CommandContext, command: Challenge) -> Challenge:
+def _with_writer(context: CommandContext, game: AnyGame, command: Challenge) -> Challenge:
     """Add the writer to a challenge that does not name the writer: "challenge bob", "solo".
 
-    The mail must show who writes, if only by an unverified From address.
+    The mail must show who writes, if only by an unverified From address. With such an address two
+    names may be both players, as in the original's commands, unless the game has room for three.
 
     Raises:
         Refused: several players have that address.
@@ -89,10 +90,20 @@ def _with_writer(context: CommandContext, command: Challenge) -> Challenge:
         named = {player.userid for player in writers} & set(command.userids)
         writer = None if named else context.speaker(None)
     else:
-        writer = None if command.userids[1:] else context.claimed_writer()
+        owners = players.by_address(context.connection, context.actor.address)
+        names_owner = any(owner.userid in command.userids for owner in owners)
+        is_all = bool(command.userids[1:]) and not _has_room(game, command)
+        writer = None if is_all or names_owner else context.claimed_writer()
     if writer is None or writer.userid in command.userids:
         return command
     return replace(command, userids=(writer.userid, *command.userids))
+
+
+def _has_room(game: AnyGame, command: Challenge) -> bool:
+    """Return whether one player more than a challenge names can sit at the board."""
+    if "-race" in command.options:  # `read_options` refuses too many
+        return True
+    return not races(game) and len(command.userids) < game.info.max_seats
 
 
 def rematch(context: CommandContext, command: Rematch) -> Answer:
