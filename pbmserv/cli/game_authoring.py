@@ -157,6 +157,9 @@ def _of_file(path: Path) -> Any:
         line = next((f.lineno for f in reversed(frames) if Path(f.filename) == path.resolve()), 0)
         where = f"{path}, line {line}" if line else str(path)
         raise OperatorError(f"{where}: {type(error).__name__}: {error}") from error
+    versions = getattr(module, "GAMES", None)
+    if not hasattr(module, "GAME") and isinstance(versions, tuple | list) and versions:
+        return max(versions, key=lambda rules: getattr(rules, "version", 0))
     if not hasattr(module, "GAME"):
         raise OperatorError(f"{path} has no GAME; write a line such as GAME = MyGame() at its end")
     return module.GAME

@@ -500,8 +500,27 @@ def test_a_game_that_another_process_plays_otherwise_is_named(
     file.write_text(UNORDERED, encoding="utf-8")
     assert run(["game", "check", str(file), "--seeds", "2"]) == 1
     assert "play: gives another state in another process" in capsys.readouterr().err
-    file.write_text(UNORDERED.replace("= list({", "= sorted({"), encoding="utf-8")
+    ordered = UNORDERED.replace("= list({", "= sorted({")
+    file.write_text(ordered, encoding="utf-8")
     assert run(["game", "check", str(file), "--seeds", "2"]) == 0
+
+
+def test_a_file_may_have_several_versions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "versions.py"
+    text = inspect.getsource(sys.modules[TicTacToe.__module__])
+    newer = """
+class Newer(TicTacToe):
+    "The second version."
+    version, bots = 2, {}
+    def over(self, state):
+        return 5
+GAMES = (TicTacToe(), Newer())
+"""
+    file.write_text(text.replace("GAME = TicTacToe()", newer), encoding="utf-8")
+    assert run(["game", "check", str(file), "--seeds", "1"]) == 1
+    assert "over: returns 5" in capsys.readouterr().err
 
 
 def test_a_slow_check_says_how_far_it_has_come(
