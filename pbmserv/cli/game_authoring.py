@@ -84,16 +84,18 @@ def play(
     options: Annotated[list[str] | None, typer.Argument(help="Options, such as -size=9.")] = None,
     bot: Annotated[str, typer.Option(help="The bot to play against; its strongest if empty.")] = "",
     seed: Annotated[str, typer.Option(help="Of dice and other chance.")] = "",
+    seats: Annotated[int, typer.Option(help="Players, with you; 0: as few as possible.")] = 0,
 ) -> None:
     """Play a game in the terminal against its bot.
 
     Example: pbmserv game try nim
     Example: pbmserv game try go -size=13 --bot house-easy
+    Example: pbmserv game try liar --seats 4
     """
     from pbmserv.testing.terminal import play_in_terminal
 
     chance = seed.encode() if seed else os.urandom(16)
-    play_in_terminal(rules_of(game), tuple(options or ()), bot, chance)
+    play_in_terminal(rules_of(game), tuple(options or ()), bot, chance, seats)
 
 
 def progress_printer() -> Callable[[Progress], None]:
@@ -157,6 +159,9 @@ def _of_file(path: Path) -> Any:
         line = next((f.lineno for f in reversed(frames) if Path(f.filename) == path.resolve()), 0)
         where = f"{path}, line {line}" if line else str(path)
         raise OperatorError(f"{where}: {type(error).__name__}: {error}") from error
+    versions = getattr(module, "GAMES", None)
+    if not hasattr(module, "GAME") and isinstance(versions, tuple | list) and versions:
+        return max(versions, key=lambda rules: getattr(rules, "version", 0))
     if not hasattr(module, "GAME"):
         raise OperatorError(f"{path} has no GAME; write a line such as GAME = MyGame() at its end")
     return module.GAME

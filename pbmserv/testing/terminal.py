@@ -25,17 +25,21 @@ def play_in_terminal(
     options: tuple[str, ...],
     bot: str,
     seed: bytes,
+    seats: int = 0,
 ) -> None:
     """Play until the board is over, or the player writes "quit".
 
+    Args:
+        seats: how many play, with the player; 0 for the fewest that the game takes.
+
     Raises:
-        OperatorError: there is no such bot or option.
+        OperatorError: there is no such bot or option, or the game is not for so many.
     """
     game = adapt(rules)
     level = bot or bots_of(game)[-1]
     if level not in game.bots:
         raise OperatorError(f"{rules.key} has no bot {level}; it has {', '.join(game.bots)}")
-    names = ("you", *(level for _ in range(1, game.info.min_seats)))
+    names = _names(rules, level, seats)
     record = GameRecord(rules.key, rules.version, len(names), options, seed)
     try:
         position = opening(game, record)
@@ -56,6 +60,8 @@ def play_in_terminal(
             text = input("> ")
         except EOFError:
             return
+        if not text.strip():
+            continue
         if text.strip() in {"quit", "exit"}:
             return
         if text.strip() == "resign":
@@ -70,6 +76,16 @@ def play_in_terminal(
         _tell(game, position, names)
     typer.echo("\n" + drawn_text(game.view(position.state, YOU), names))
     typer.echo(_result(position.outcome))
+
+
+def _names(rules: Game[Any], level: str, seats: int) -> tuple[str, ...]:
+    """Return the names of the players, each bot's its own."""
+    least, most = rules.seats
+    if not least <= (seats or least) <= most:
+        players = f"{least}" if least == most else f"{least} to {most}"
+        raise OperatorError(f"{rules.title} is for {players} players, not {seats}")
+    bots = range(1, seats or least)
+    return ("you", *(level if number == 1 else f"{level} {number}" for number in bots))
 
 
 def _tell(game: AdaptedGame, position: Position, names: tuple[str, ...]) -> None:

@@ -20,6 +20,7 @@ from pbmserv.cli.main import run
 from pbmserv.engine import registry
 from pbmserv.game import After, Game, Grid, Items, Told, win
 from pbmserv.games.go import Go
+from pbmserv.games.liar import LiarsDice
 from pbmserv.games.tictactoe import CELLS, TicTacToe
 from pbmserv.testing import check, check_game, endless
 
@@ -500,8 +501,40 @@ def test_a_game_that_another_process_plays_otherwise_is_named(
     file.write_text(UNORDERED, encoding="utf-8")
     assert run(["game", "check", str(file), "--seeds", "2"]) == 1
     assert "play: gives another state in another process" in capsys.readouterr().err
-    file.write_text(UNORDERED.replace("= list({", "= sorted({"), encoding="utf-8")
+    ordered = UNORDERED.replace("= list({", "= sorted({")
+    file.write_text(ordered, encoding="utf-8")
     assert run(["game", "check", str(file), "--seeds", "2"]) == 0
+
+
+def test_a_file_may_have_several_versions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "versions.py"
+    text = inspect.getsource(sys.modules[TicTacToe.__module__])
+    newer = """
+class Newer(TicTacToe):
+    "The second version."
+    version, bots = 2, {}
+    def over(self, state):
+        return 5
+GAMES = (TicTacToe(), Newer())
+"""
+    file.write_text(text.replace("GAME = TicTacToe()", newer), encoding="utf-8")
+    assert run(["game", "check", str(file), "--seeds", "1"]) == 1
+    assert "over: returns 5" in capsys.readouterr().err
+
+
+def test_several_bots_have_names_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = inspect.getfile(LiarsDice)
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n1 two\nquit\n"))
+    assert run(["game", "try", file, "--seats", "3", "--bot", "house", "--seed", "a"]) == 0
+    shown = capsys.readouterr().out
+    assert "house 2" in shown
+    assert '""' not in shown, "an empty line is no move"
+    assert run(["game", "try", file, "--seats", "9"]) == 1
+    assert "is for 2 to 6 players, not 9" in capsys.readouterr().err
 
 
 def test_a_slow_check_says_how_far_it_has_come(
