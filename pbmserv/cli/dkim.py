@@ -15,6 +15,8 @@ from pbmserv.cli.settings import ConfigFile, loaded
 if TYPE_CHECKING:
     from pbmserv.outbound.dkim_keys import Key
 
+NO_KEYS = "There are no keys, so letters are not signed. `pbmserv dkim new FILE` makes a key."
+
 app = typer.Typer(
     no_args_is_help=True, help="Look after the keys that sign letters, so that they arrive."
 )
@@ -80,7 +82,7 @@ def show(config: ConfigFile = None) -> None:
         say("" if number else "Publish these records:\n")
         _print_record(key, address)
     if not keys:
-        say("There are no keys, so letters are not signed. `pbmserv dkim new FILE` makes a key.")
+        say(NO_KEYS)
 
 
 @app.command()
@@ -95,9 +97,7 @@ def check(config: ConfigFile = None) -> None:
 
     keys, address = _keys(config)
     if not keys:
-        raise failure(
-            "There are no keys, so letters are not signed. `pbmserv dkim new FILE` makes a key."
-        )
+        raise failure(NO_KEYS)
     domain = address.rpartition("@")[2]
     faults = 0
     for key in keys:

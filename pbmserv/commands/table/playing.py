@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from pbmserv.commands.table.command_types import AboutBoard, AtBoard, Command, Credentials, Speaking
@@ -160,6 +161,12 @@ def _move(arguments: Arguments) -> Command:
     )
 
 
+def _with_last_words(command: type[Give | Claim | Check], arguments: Arguments) -> Command:
+    """Make a command whose last field has the words behind the board and the writer."""
+    words = " ".join(arguments.subjects)
+    return command(arguments.game, arguments.board, arguments.credentials, words)
+
+
 MOVE = Parameter("move[#n]", Kind.MOVE)
 
 PLAYING = in_section(
@@ -180,9 +187,7 @@ PLAYING = in_section(
         "give your opponent more time",
         more=(Parameter("days", Kind.SUBJECTS),),
         example="3d",
-        from_arguments=lambda args: Give(
-            args.game, args.board, args.credentials, " ".join(args.subjects)
-        ),
+        from_arguments=partial(_with_last_words, Give),
         traits=Trait.ENGLISH,
     ),
     AT_BOARD.row(
@@ -190,9 +195,7 @@ PLAYING = in_section(
         Claim,
         "end a game whose other player has been silent for long",
         more=(Parameter("[draw | abort]", Kind.SUBJECTS),),
-        from_arguments=lambda args: Claim(
-            args.game, args.board, args.credentials, " ".join(args.subjects)
-        ),
+        from_arguments=partial(_with_last_words, Claim),
         traits=Trait.ENGLISH | Trait.FINAL,
     ),
     AT_BOARD.row(
@@ -265,9 +268,7 @@ PLAYING = in_section(
         Check,
         "which results your own markers explain",
         more=(Parameter("[port]", Kind.SUBJECTS),),
-        from_arguments=lambda args: Check(
-            args.game, args.board, args.credentials, " ".join(args.subjects)
-        ),
+        from_arguments=partial(_with_last_words, Check),
         traits=Trait.ENGLISH | Trait.TALK | Trait.LOOKS | Trait.BOXES,
     ),
     AT_BOARD.row(
