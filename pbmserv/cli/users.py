@@ -140,7 +140,8 @@ def merge(
 def erase(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> None:
     """Delete all personal data of a player who lost the mailbox. You cannot undo this.
 
-    Running boards end and count for nothing; finished games keep a neutral name.
+    Running boards end and count for nothing, and events take the player out; finished games keep a
+    neutral name.
 
     Example: pbmserv user erase alice --why "asked for by post"
     """

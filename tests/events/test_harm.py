@@ -183,6 +183,17 @@ def test_a_deleted_account_takes_no_place_in_a_cup(field: Callable[[int], Field]
     assert sorted(name for name, _ in players.table(1)) == ["ann", "cleo", "dan"]
 
 
+def test_nobody_wins_a_cup_that_all_have_left(field: Callable[[int], Field]) -> None:
+    players = field(3)
+    open_cup(players, "Office cup")
+    players.says("cleo", "event join 1")
+    players.until(1, EventStatus.RUNNING, most=2)
+    players.all_say("event leave 1")
+    players.until(1, EventStatus.FINISHED, most=2)
+    assert players.table(1) == []
+    assert not [letter for letter in players.news() if "You have won" in letter.one_line]
+
+
 def test_a_player_who_has_left_a_running_event_has_not_entered_it(
     field: Callable[[int], Field],
 ) -> None:

@@ -116,6 +116,19 @@ def test_winners_of_monthly_cups_play_a_final(field: Callable[[int], Field]) -> 
     assert players.table(2) == [("ann", 2), ("bob", 0)]
 
 
+def test_the_winner_of_a_december_cup_plays_in_the_final_of_that_year(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(5)
+    players.server.move_clock(days=290)
+    players.all_say(f"cup join {GAME}")
+    players.live(0.1)
+    players.give_up(1)
+    players.until(1, FINISHED)
+    assert players.event(1)["closes"] == "2027-01-01"
+    assert players.event(2)["name"] == "Final of the Connect Four cups of 2026"
+
+
 def test_too_few_for_a_group_go_to_the_next_cup(field: Callable[[int], Field]) -> None:
     players = field(6)
     players.all_say(f"cup join {GAME}")

@@ -347,11 +347,12 @@ def _is_settled(context: CommandContext, game: Pairing) -> bool:
 
 
 def _is_early(context: CommandContext, event: Event, player_id: int) -> bool:
-    """Return whether fewer than half of a player's games are over, so that none of them counts."""
+    """Return whether fewer than half of a player's games are over, or none is left in the table, so
+    that none of them counts."""
     if not kind_of(event).strikes_early_leavers:
         return False
     games = [game for game in _games_of(context, event, player_id) if game.reason != "removed"]
-    return 2 * sum(game.counts for game in games) < len(games)
+    return not games or 2 * sum(game.counts for game in games) < len(games)
 
 
 def _remove(context: CommandContext, event: Event, player_id: int, why: str) -> list[Notification]:

@@ -22,6 +22,7 @@ from pbmserv.store.boards import boards, closed_games, game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
 from pbmserv.store.delivery import letter_claims
+from pbmserv.store.events import events
 from pbmserv.store.operators import boards as operator_boards
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 from pbmserv.store.tables.downtime import PauseKind
@@ -42,6 +43,22 @@ def end_board(context: CommandContext, by: Signature, number: int) -> Deed:
     facts = {"before": board.status, "after": BoardStatus.DECLINED}
     summary = f"Board {number} has ended and counts for nothing."
     return Deed("end", f"board {number}", summary, letters, facts)
+
+
+def end_boards_of(
+    context: CommandContext, by: Signature, player_id: int
+) -> tuple[list[int], list[Notification]]:
+    """End the running boards of a player who is gone without a result; return their numbers, and
+    the letters to the others.
+
+    Boards of an event are left to it: within a day it takes the player out by its own rules.
+    """
+    ended, letters = [], list[Notification]()
+    for number in boards.running_of(context.connection, player_id):
+        if events.id_of_board(context.connection, number) is None:
+            ended.append(number)
+            letters += end_board(context, by, number).letters
+    return ended, [letter for letter in letters if letter.player_id != player_id]
 
 
 def hand_over(context: CommandContext, by: Signature, number: int, old: str, new: str) -> Deed:

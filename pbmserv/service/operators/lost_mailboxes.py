@@ -16,13 +16,12 @@ from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.free_userids import is_free
 from pbmserv.service.core.outcome import Notification, Part
-from pbmserv.service.operators.boards import end_board
+from pbmserv.service.operators.boards import end_boards_of
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.operators.people import account_part, human_named
 from pbmserv.store import audit
 from pbmserv.store.accounts import erasing, leaving, players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards
 from pbmserv.store.ladders import ladder_places
 from pbmserv.store.operators import people as operator_people
 from pbmserv.store.tables.accounts import PlayerState
@@ -31,17 +30,14 @@ from pbmserv.store.tables.accounts import PlayerState
 def erase(context: CommandContext, by: Signature, userid: str) -> Deed:
     """Delete all personal data of a player, as the command ``delete`` does.
 
-    Running boards end without a result.
+    Running boards outside events end without a result.
 
     Raises:
         OperatorError: there is no such player, or nothing is left to delete.
     """
     player = _kept_player(context, userid)
     home = home_of(context, player)
-    letters: list[Notification] = []
-    ended = boards.running_of(context.connection, player.id)
-    for number in ended:
-        letters += end_board(context, by, number).letters
+    ended, letters = end_boards_of(context, by, player.id)
     contact.keep_blocks_on_deleted(context, player.id)
     if player.active:
         ladder_places.leave_all(context.connection, player.id, context.now)
@@ -52,7 +48,6 @@ def erase(context: CommandContext, by: Signature, userid: str) -> Deed:
     others = [
         replace(letter, part=_without_name(letter.part, player.userid, neutral))
         for letter in letters
-        if letter.player_id != player.id
     ]
     farewell = Part("deleted", {"neutral": neutral})
     ends = f"{counted(len(ended), 'board')} ended"

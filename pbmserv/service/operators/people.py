@@ -10,14 +10,13 @@ from pbmserv.service.boards.bot_turns import is_bot
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery.reachability import failure_words, note_reachable
-from pbmserv.service.operators.boards import end_board
+from pbmserv.service.operators.boards import end_boards_of
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces
-from pbmserv.store.events import events
 from pbmserv.store.ladders import ladder_places
 from pbmserv.store.operators import people as operator_people
 from pbmserv.store.tables.accounts import PlayerState
@@ -28,8 +27,7 @@ def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: b
 
     Args:
         end_games: whether to end the player's running boards without a result. Else they go on
-            without the player. Boards of an event are left to it: within a day it takes the player
-            out.
+            without the player, as boards of events always do; see `end_boards_of`.
 
     Raises:
         OperatorError: there is no such player, or the player is not active.
@@ -39,12 +37,7 @@ def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: b
         raise OperatorError(f"{userid} is suspended already")
     if not player.active:
         raise OperatorError(f"{userid} is {player.state}, so there is nothing to suspend")
-    letters: list[Notification] = []
-    running = boards.running_of(context.connection, player.id) if end_games else []
-    ended = [board for board in running if events.id_of_board(context.connection, board) is None]
-    for number in ended:
-        to_all = end_board(context, by, number).letters
-        letters += [letter for letter in to_all if letter.player_id != player.id]
+    ended, letters = end_boards_of(context, by, player.id) if end_games else ([], [])
     home = player.address
     ladder_places.leave_all(context.connection, player.id, context.now)
     leaving.leave(context.connection, player, "the player is suspended")
