@@ -134,7 +134,7 @@ class Battleships(Game[State]):
         Option("apart", "ships may not touch each other", (False, True), False),
     )
     hidden, draws = True, False
-    words = ("random", "to")
+    words = ("random", "to", "and", *(ship for ship, _ in FLEET))
 
     def start(self, seats: int, options: Mapping[str, Any], rng: Rng) -> State:
         return (Waters(salvo=options["salvo"], touching=not options["apart"]),) * 2

@@ -50,6 +50,12 @@ BISHOP_STEPS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 KNIGHT_STEPS = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
 CASTLINGS = {"oo": "OO", "00": "OO", "ooo": "OOO", "000": "OOO"}
 """Castling as people write it, without signs, and in `notation` without signs."""
+MOVE_NUMBER = re.compile(r"\A\W*[0-9]{1,3}\s*\.+\s*")
+"""The number of a move in front of it: "12. Nf3", "12... Nf6"."""
+IN_BETWEEN = re.compile(
+    r"[\s+#!?.=()\u2026\"'\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019:-]|\be\.?p\b"
+)
+"""Signs that people write in and around a move, and "e.p."."""
 SPOKEN = {
     "king": "K",
     "queen": "Q",
@@ -447,7 +453,7 @@ class Chess(Game[Position]):
     def read(self, state: Position, seat: Seat, text: str) -> str:
         listed = list(legal(state))
         by_text = {text_of(state, step): step for step in listed}
-        plain = re.sub(r"[\s+#!?.=()-]|\be\.?p\b", "", in_letters(text))
+        plain = IN_BETWEEN.sub("", in_letters(MOVE_NUMBER.sub("", text)))
         squares = plain.lower().replace("x", "")
         for wanted in (squares, f"{squares}q"):
             if wanted in by_text:

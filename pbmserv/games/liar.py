@@ -71,7 +71,7 @@ class LiarsDice(Game[Round]):
         Option("wild", "ones count as every face", (False, True), True),
     )
     hidden, draws = True, False
-    words = ("liar", "doubt", "of", *FACES, *NUMBERS)
+    words = ("liar", "doubt", "of", "x", "s", *FACES, *NUMBERS)
 
     def start(self, seats: int, options: Mapping[str, Any], rng: Rng) -> Round:
         dice = tuple(self.rolled(options["dice"], rng) for _ in range(seats))
@@ -90,7 +90,7 @@ class LiarsDice(Game[Round]):
             yield "liar"
 
     def read(self, state: Round, seat: Seat, text: str) -> str:
-        words = " ".join(text.casefold().strip(" .!").split())
+        words = " ".join(re.sub(r"(?<=[1-6])'?s\b", "", text.casefold()).strip(" .!").split())
         if words in {"liar", "doubt", "i doubt it", "liar liar"}:
             if state.bid is None:
                 raise No("There is no bid to doubt yet.")

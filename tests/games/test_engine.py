@@ -249,6 +249,10 @@ def test_a_move_beside_talk_is_offered_and_not_played() -> None:
     [
         ("", "knight to f3", "g1f3"),
         ("", "Pawn e4", "e2e4"),
+        ("", "1. e4", "e2e4"),
+        ("e4", "1...e5!?", "e7e5"),
+        ("", "\u201ce4\u201d", "e2e4"),
+        ("", "e4\u2026", "e2e4"),
         ("e4 d5", "pawn takes d5", "e4d5"),
         ("e4 d5", "e4 takes d5", "e4d5"),
         ("e4 e5 Bc4 Nf6", "bishop takes pawn on f7", "c4f7"),

@@ -74,8 +74,8 @@ class NotTried(Command):
             use all the work that a mail may ask for) or ``"apart"`` (either a move or the initial
             of the writer). For words also: ``"password"`` (they contain the writer's password),
             ``"some-password"`` (another password of the mail), ``"letter"`` (part of the letter
-            that is answered), ``"link"`` (a token of this server), ``"quoted"`` or ``"unproven"``
-            (nothing shows who wrote them).
+            that is answered), ``"link"`` (a token of this server), ``"hidden"`` (a cell that the
+            move keeps secret), ``"quoted"`` or ``"unproven"`` (nothing shows who wrote them).
         more: the number of further commands that are not listed.
         example: a correct command, ``""`` for none.
     """

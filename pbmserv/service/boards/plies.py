@@ -20,6 +20,7 @@ from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.core.said import Said
+from pbmserv.service.core.words_for_others import without_hidden_cells
 from pbmserv.service.time import timekeeping
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -126,6 +127,9 @@ def log_ply(
     assert ply is not None
     _refuse_full_record(board, sitter, after)
     refuse_large_state(after)
+    public = after.step.public
+    if words and not ply.free and sitter.seat in public:
+        words = without_hidden_cells(context, words, public[sitter.seat], public.get(None, ""))
     if ply.text not in {WITHDRAW, FORFEIT}:
         refuse_blocked_meeting(context, board, sitter)
     context.budget.spend(Work.PLY, work_of(after.game, after.state, ply.text))

@@ -33,6 +33,7 @@ WORDS = "(your words)"
 """The echo of withheld words in an answer, which does not repeat them."""
 
 _PUNCTUATION = ".,:;!?()[]{}<>\"'`*_~|/\\=+-"
+_CELLS = re.compile(r"\b(?:([a-z]{1,2})[ -]?([0-9]{1,2})|([0-9]{1,2})[ -]?([a-z]{1,2}))\b")
 _SEPARATORS = re.compile(r"[\s=:/,;|()\[\]{}<>\"']+")
 
 
@@ -74,6 +75,29 @@ def pass_on(context: CommandContext, written: str) -> Said:
         passed = context.checked_words.passed[key] = _checked(context, writer, written)
     context.current.left_out.update(dict.fromkeys(passed.left_out))
     return passed.said
+
+
+def without_hidden_cells(context: CommandContext, said: Said, own: str, shown: str) -> Said:
+    """Return words without the lines that name a cell which the move above them hides.
+
+    People write to the server what the opponent must not read: "I hope he never looks at d4".
+
+    Args:
+        own: the text of the move as its player reads it.
+        shown: the text as others read it.
+    """
+    hidden = _cells(own) - _cells(shown)
+    lines = said.split("\n")
+    kept = [line for line in lines if hidden.isdisjoint(_cells(line))]
+    if len(kept) == len(lines):
+        return said
+    context.current.left_out[Line(WORDS, NotTried("hidden"))] = None
+    return Said("\n".join(kept).strip())
+
+
+def _cells(text: str) -> set[str]:
+    """Return the names of cells in a text, with the letter in front."""
+    return {(a or d) + (b or c) for a, b, c, d in _CELLS.findall(text.casefold())}
 
 
 def _checked(context: CommandContext, writer: Speaker, written: str) -> Passed:

@@ -32,6 +32,7 @@ from pbmserv.store.tables.boards import RUNNING, BoardStatus
 MOST_LOOKED_UP = 20
 """Words of a line that are looked up as userids."""
 
+_CELL = re.compile(r"\b(?:[a-z][0-9]{1,2}|[0-9]{1,2}[a-z])\b", re.IGNORECASE)
 _NO_MOVE_CODES = (".not-a-move", "board-over")
 _TALK = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
 """A line that people may say to each other, in contrast to a misspelt move."""
@@ -238,6 +239,10 @@ def _as_chat(context: CommandContext, line: Line, refusal: Refusal, *, beside: b
     if focus is None or focus.board.terms.alone:
         return ""
     text = command.lines[0]
+    position = context.position(focus.board)
+    may_hide = position.game.info.hidden and focus.seat not in position.moved()
+    if may_hide and _CELL.search(text):  # the cells may be those that the writer hides
+        return ""
     is_talk = _is_sentence(text) and (beside or len(text.split()) >= _FEWEST)
     return f"chat {text}" if is_talk or _TALK.fullmatch(text) else ""
 
