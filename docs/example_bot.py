@@ -7,6 +7,8 @@ import time
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+if len(sys.argv) != 3:
+    sys.exit(__doc__)
 _, server, token = sys.argv
 headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TextIO
@@ -33,10 +33,15 @@ def claim_stage(path: Path, stage: str) -> TextIO:
             f"the server with process number {holder} works on it already; stop that one "
             "first, or use PostgreSQL for several"
         )
-    lock.seek(0)
-    lock.truncate(0)
-    lock.write(f"{os.getpid()}\n")
-    lock.flush()
+    try:
+        lock.seek(0)
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+    except OSError as error:  # the disk is full; name the file, which the error does not
+        with suppress(OSError):
+            lock.close()
+        raise OSError(error.errno, error.strerror, lock.name) from None
     return lock
 
 

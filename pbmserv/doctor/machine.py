@@ -20,6 +20,8 @@ OLDEST_BACKUP = timedelta(days=2)
 LEAST_FREE = 0.10
 """Share of the disk, and with it `LEAST_OCTETS`, below which there is a warning."""
 LEAST_OCTETS = 2 << 30
+MAKE_ROOM = "delete other files (du -xah / | sort -h | tail -n 30)"
+"""Advice about a full disk, on which nothing can be compacted."""
 NEARLY_FULL = 200 << 20
 """Octets below which the server may stop soon."""
 
@@ -36,9 +38,9 @@ def disk(installation: Installation) -> Iterator[Finding]:
     share = usage.free / usage.total if usage.total else 0.0
     sentence = f"{usage.free / 1e9:.1f} GB are free ({share:.0%} of the disk of {folder})."
     if usage.free < NEARLY_FULL:
-        yield problem("Disk", sentence, "pbmserv db compact")
+        yield problem("Disk", sentence, f"{MAKE_ROOM}, then pbmserv db compact")
     elif share < LEAST_FREE and usage.free < LEAST_OCTETS:
-        yield warning("Disk", sentence, "pbmserv db compact")
+        yield warning("Disk", sentence, f"pbmserv db compact, or {MAKE_ROOM}")
     elif inodes.f_files and inodes.f_favail / inodes.f_files < LEAST_FREE / 2:
         yield warning("Disk", f"{folder} is nearly out of inodes.", f"df -i {folder}")
     else:

@@ -81,6 +81,8 @@ def check_game(
     try:
         with endless_calls_stopped(checks.notes.file), checks.notes.noting_output():
             checks.play_games(seeds)
+    except _WaitingError:
+        pass
     except EndlessError as error:
         method, line = checks.notes.blame(error)
         report.add(method, f"{error} (line {line})", checks.notes.where)
@@ -89,6 +91,10 @@ def check_game(
     if repr(vars(rules)) != repr(before):
         report.add(type(rules).__name__, "an attribute changed in play; keep everything in states")
     return report
+
+
+class _WaitingError(BaseException):
+    """Ends a check whose moves wait; not an `Exception`, which would end one game alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,9 +286,9 @@ class _Checks:
         began = time.monotonic()
         after, spent = _timed(move)
         if (waited := time.monotonic() - began - spent) > LONGEST_WAIT_S:
-            self.notes.fail(
-                self.playing, f"a move waits for {waited:.0f} s; rules must not sleep or ask others"
-            )
+            why = f"a move waits for {waited:.0f} s; rules must not sleep or ask others"
+            self.report.add(self.playing, why, self.notes.where)
+            raise _WaitingError  # each of the other games would wait, too
         if spent > SLOW_S:  # Python may have collected garbage meanwhile
             after, spent = _timed(move)
         self.report.slowest = max(self.report.slowest, spent)

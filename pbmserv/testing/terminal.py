@@ -85,7 +85,7 @@ def _names(rules: Game[Any], level: str, seats: int) -> tuple[str, ...]:
         players = f"{least}" if least == most else f"{least} to {most}"
         raise OperatorError(f"{rules.title} is for {players} players, not {seats}")
     bots = range(1, seats or least)
-    return ("you", *(level if number == 1 else f"{level} {number}" for number in bots))
+    return ("you", *(level if number == 1 else f"{level}-{number}" for number in bots))
 
 
 def _tell(game: AdaptedGame, position: Position, names: tuple[str, ...]) -> None:

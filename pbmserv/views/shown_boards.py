@@ -139,7 +139,8 @@ class ShownBoard:
         )
         if self.board.status == BoardStatus.DECLINED:
             return replace(scene, your_turn=False, waiting=())
-        if self.position.draws and self.board.undecided:
+        # The letter may be made after the last answer, and tells of the time before it.
+        if self.position.draws and (self.board.undecided or words.get("undecided")):
             return replace(scene, undrawn=True, your_turn=False, waiting=())
         if not (words.get("read_as") or words.get("held")):
             return scene

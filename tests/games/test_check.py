@@ -531,7 +531,7 @@ def test_several_bots_have_names_of_their_own(
     monkeypatch.setattr("sys.stdin", io.StringIO("\n1 two\nquit\n"))
     assert run(["game", "try", file, "--seats", "3", "--bot", "house", "--seed", "a"]) == 0
     shown = capsys.readouterr().out
-    assert "house 2" in shown
+    assert "house-2" in shown
     assert '""' not in shown, "an empty line is no move"
     assert run(["game", "try", file, "--seats", "9"]) == 1
     assert "is for 2 to 6 players, not 9" in capsys.readouterr().err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pbmserv.game import Game, ranked
 from pbmserv.games import tictactoe
 from pbmserv.testing.server import server
@@ -64,3 +66,32 @@ def test_two_numbers_never_become_one_bid() -> None:
         assert '"bid 1,2" is not' in mails.newest("anna@players.example").text
         mails.reply(mails.newest("anna@players.example"), "BID 12.")
         assert "You chose bid 12." in mails.newest("anna@players.example").text
+
+
+class DrawnBids(Bids):
+    """Bid together for a lot that is drawn; the sealed bids are opened at once."""
+
+    key = "drawnbids"
+
+    def start(self, seats, options, rng):
+        rng.below(6)
+        return ()
+
+
+def test_a_letter_that_waits_for_an_answer_shows_no_draw_though_it_is_made_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with server(DrawnBids()) as mails:
+        anna, bela, cleo, dora = map(mails.sign_up, ("anna", "bela", "cleo", "dora"))
+        mails.send(anna, "drawnbids challenge anna bela cleo dora")
+        mails.reply(mails.newest(bela), "accept")
+        with monkeypatch.context() as busy:  # post makes no letters meanwhile
+            busy.setattr(mails, "_new_letters", list)
+            mails.reply(mails.newest(cleo), "accept")
+        mails.reply(mails.newest(dora), "accept")
+        early, late = [letter for letter in mails.letters if letter.recipient == anna][-2:]
+        assert "The game begins when dora has, too." in early.text
+        assert early.subject == "Waiting for dora: Bids 1"
+        assert "Four sealed bids." not in early.text
+        assert "Four sealed bids." not in early.html
+        assert "Four sealed bids." in late.text
