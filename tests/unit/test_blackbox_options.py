@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
@@ -22,6 +23,13 @@ def test_a_challenge_without_options_is_classic_and_rated() -> None:
     assert (options.width, options.height, options.atoms, options.guesses) == (7, 7, "4", 3)
     assert GAME.rated(options)
     assert GAME.describe(options) == ()
+
+
+def test_neither_players_nor_bots_get_the_box_of_a_race_with_its_options() -> None:
+    for box in ("-seed=tea", "-id=w5h5m3M3:7adc79f9429f8d72"):
+        state = GAME.setup(1, GAME.options(("-race", box), 1), Rng(b"box", 0))
+        seen = GAME.view(state, Seat(0)).options
+        assert (seen.id, seen.seed) == ("", "")
 
 
 def test_options_are_read_in_any_order_and_case() -> None:

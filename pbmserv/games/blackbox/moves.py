@@ -304,7 +304,7 @@ _AIDED = re.compile(
     r"([a-z]{1,2}[0-9]{1,3}|[0-9]{1,3}[a-z]{1,2})(?: please)?",
     re.IGNORECASE,
 )
-_SIGNS = {
+SIGNS = {
     "mark": "+",
     "marker": "+",
     "unmark": "/",
@@ -312,6 +312,7 @@ _SIGNS = {
     "lock": "lock ",
     "unlock": "unlock ",
 }
+"""Signs of moves by the words for them."""
 
 
 def signs_of_words(board: Geometry, text: str) -> str:
@@ -322,7 +323,7 @@ def signs_of_words(board: Geometry, text: str) -> str:
         return probe[1].upper()
     aid = _AIDED.fullmatch(words)
     if aid and board.cell(aid[2]) is not None:
-        return _SIGNS[aid[1].lower()] + aid[2].upper()
+        return SIGNS[aid[1].lower()] + aid[2].upper()
     return ""
 
 

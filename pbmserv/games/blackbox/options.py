@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError
@@ -345,26 +345,16 @@ def _with_value(options: Options, word: str, name: str, value: str) -> Options:
         return _with_atoms(options, word, value)
     if name == "guesses":
         return _with_guesses(options, word, value)
-    if name == "scoring":
-        if value.lower() not in SCORINGS:
-            raise OptionError("blackbox.scoring", part=word, example=_FORMS["scoring"])
-        return replace(options, scoring=value.lower())
-    if name == "grade":
-        if value.lower() not in set(Grade):
-            raise OptionError("blackbox.grade", part=word, example=_FORMS["grade"])
-        return replace(options, grade=value.lower())
+    if name == "scoring" and value.lower() not in SCORINGS:
+        raise OptionError("blackbox.scoring", part=word, example=_FORMS["scoring"])
+    if name == "grade" and value.lower() not in set(Grade):
+        raise OptionError("blackbox.grade", part=word, example=_FORMS["grade"])
     if name == "seed":
         return replace(options, seed=_read(game_ids.read_seed, word, name, value))
     if name == "id":
         return replace(options, id=_read(game_ids.stored_id, word, name, value).text)
-    return replace(
-        options,
-        fair=options.fair or name == "fair",
-        clue=options.clue or name == "clue",
-        hints=options.hints or name == "hints",
-        unrated=options.unrated or name == "unrated",
-        practice=options.practice or name == "practice",
-    )
+    new_value: Any = True if name in _FLAGS else value.lower()
+    return replace(options, **{name: new_value})
 
 
 def _read(reader: Callable[[str], T], word: str, name: str, value: str) -> T:

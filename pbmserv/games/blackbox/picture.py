@@ -25,7 +25,7 @@ def drawing(view: View, seat: Seat, end: View | None) -> Drawing | None:
     Args:
         view: the view of the reader.
         seat: the seat that solves the box.
-        end: a view after the end of the board, if all may be shown; else ``None``.
+        end: a view after the end of the board, if all may be shown; else `None`.
     """
     box = view.boxes[seat]
     if view.options.race and view.phase != "over" and view.seat != seat:
@@ -46,7 +46,7 @@ def _shapes(box: BoxView, atoms: frozenset[int] | None) -> tuple[Shape, ...]:
     """Return the shapes of a box, from the lowest to the topmost.
 
     Args:
-        atoms: cells with an atom, to be drawn with all rays; ``None`` if they are not known.
+        atoms: cells with an atom, to be drawn with all rays; `None` if they are not known.
     """
     board = box.board
     field = Shape("box", "field", (CELL, CELL, board.width * CELL, board.height * CELL))

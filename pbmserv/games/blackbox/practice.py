@@ -1,4 +1,8 @@
-"""A game of one player on one box, with undo and redo, as `play` and practice boards offer it."""
+"""A game of one player on one box, with undo and redo, in a terminal or in a file.
+
+Practice boards of the server are positions of `engine.position`, which also keep the undone plies.
+A file has only the steps, and needs each of them by its number.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from pbmserv.engine.record import HINT
 from pbmserv.engine.types import SCORE, Note, Outcome, Seat, Step, Value
@@ -238,23 +238,14 @@ def score_notes(state: State) -> tuple[Note, ...]:
     """Return a note for each seat with the end of its race and the parts of its score."""
     notes = []
     for seat, box in enumerate(state.boxes):
-        parts = score(state.options, box)
         places = state.outcome.places if state.outcome else ()
         values: dict[str, Value] = {
             "scoring": "none" if state.options.practice else state.options.scoring,
             "reason": box.result.reason,
             "place": places[seat] if _has_places(state) and places else 0,
-            "hits": parts.hits,
-            "reflections": parts.reflections,
-            "detours": parts.detours,
-            "ports": parts.ports,
-            "wrong": parts.wrong,
-            "faults": parts.faults,
-            "seconds": parts.seconds,
-            "hints": parts.hints,
             "hint_price": hint_price(state.options),
-            "total": parts.total,
             "clues": len(box.result.clues),
+            **asdict(score(state.options, box)),
         }
         notes.append(Note(SCORE, Seat(seat), None, values))
     return tuple(notes)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.moves import SIGNS
 from pbmserv.games.blackbox.views import View
 
 MOST_WORDS = 12
@@ -86,7 +87,6 @@ _CLEARS = re.compile(
 _PAUSES = str.maketrans(dict.fromkeys(",.!;", " "))
 
 _SEPARATORS = frozenset(",;&()[].*\u2022")
-_SIGNS = {"mark": "+", "unmark": "/", "seal": "!", "lock": "lock ", "unlock": "unlock "}
 _OF_LINES = frozenset({"seal", "lock", "unlock"})
 """Actions that may name a whole row or column."""
 _POLITE = frozenset({"please", "pls", "plz", "move", "moves"})
@@ -305,7 +305,7 @@ def _add_word(meaning: _Understood, word: str) -> bool:
 def _add_cell(meaning: _Understood, cell: str) -> bool:
     if meaning.mode == "fire" or (meaning.mode == "hide" and not meaning.hiding):
         return False
-    sign = "" if meaning.hiding else _SIGNS.get(meaning.mode, "")
+    sign = "" if meaning.hiding else SIGNS.get(meaning.mode, "")
     if not sign:
         meaning.bare.append(len(meaning.signs))
     meaning.signs.append(sign + cell)
@@ -315,7 +315,7 @@ def _add_cell(meaning: _Understood, cell: str) -> bool:
 def _add_label(meaning: _Understood, label: str) -> bool:
     if meaning.mode not in {"", "fire", *_OF_LINES}:
         return False
-    meaning.signs.append(_SIGNS[meaning.mode] + label if meaning.mode in _OF_LINES else label)
+    meaning.signs.append(SIGNS[meaning.mode] + label if meaning.mode in _OF_LINES else label)
     return True
 
 

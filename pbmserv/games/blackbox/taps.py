@@ -104,7 +104,7 @@ def _with_cell(view: View, parts: Sequence[str], new: str, cell: int) -> list[st
 
 
 def _cell_of(board: Geometry, part: str) -> int | None:
-    """Return the only cell that a part changes; ``None`` if it changes none or several."""
+    """Return the only cell that a part changes; `None` if it changes none or several."""
     if part.startswith((_LOCK, _UNLOCK)):
         return board.named(part.partition(" ")[2])
     return board.named(part[1:]) if part[:1] in {"+", "/", "!"} else None

@@ -56,7 +56,7 @@ class BoxView:
 
     Attributes:
         seat: the seat that solves it.
-        hider: the seat that hides its atoms; ``None`` for the server.
+        hider: the seat that hides its atoms; `None` for the server.
         board: its size and labels.
         filled: whether atoms are hidden in it.
         guesses_left: guesses that its solver has left.
@@ -64,9 +64,9 @@ class BoxView:
         markers: cells with a marker.
         sealed: sealed cells; empty unless the reader solves this box.
         locked: cells with a locked marker; empty unless the reader solves this box.
-        atoms: cells with an atom; ``None`` unless the reader may know them.
+        atoms: cells with an atom; `None` unless the reader may know them.
         opened: whether the board is over, so that markers are shown as right or wrong.
-        fired: the port that its solver fired last; ``None`` before the first ray.
+        fired: the port that its solver fired last; `None` before the first ray.
         order: ports in the order in which they were fired; empty unless the reader solves this box.
         path: cells on the path of a ray that the reader asked to draw.
         guessed: the markers of its solver's wrong guesses.
@@ -193,14 +193,14 @@ class View:
     """A board as one reader may see it.
 
     Attributes:
-        seat: the reader's seat; ``None`` for a spectator.
+        seat: the reader's seat; `None` for a spectator.
         options: the rules of this board.
         phase: ``hiding``, ``playing``, ``done`` (in a race that others still play) or ``over``.
         boxes: all boxes, by the seat that solves them.
         to_act: seats that may use a turn now, in order.
-        outcome: how the board ended; ``None`` while it runs.
+        outcome: how the board ended; `None` while it runs.
         scores: results and points by seat; empty before the end.
-        so_far: the reader's score up to now; ``None`` if no points are counted.
+        so_far: the reader's score up to now; `None` if no points are counted.
     """
 
     seat: Seat | None
@@ -214,12 +214,12 @@ class View:
 
     @cached_property
     def own(self) -> BoxView | None:
-        """The box that the reader solves; ``None`` for a spectator."""
+        """The box that the reader solves; `None` for a spectator."""
         return None if self.seat is None else self.boxes[self.seat]
 
     @cached_property
     def hides_in(self) -> BoxView | None:
-        """The box in which the reader hides atoms; ``None`` if there is none."""
+        """The box in which the reader hides atoms; `None` if there is none."""
         if self.seat is None:
             return None
         return next((box for box in self.boxes if box.hider == self.seat), None)
@@ -317,7 +317,7 @@ def standing_of(state: State, seat: Seat | None) -> Standing:
 
 
 def view_of(state: State, seat: Seat | None) -> View:
-    """Return what a seat may know; ``None`` for a spectator."""
+    """Return what a seat may know; `None` for a spectator."""
     options, over = state.options, state.outcome is not None
     phase = standing_of(state, seat).phase
     boxes = []

@@ -20,7 +20,7 @@ from pbmserv.games.blackbox.bots.candidates import Candidates, candidates
 from pbmserv.games.blackbox.bots.hiding import hard_layout, random_layout
 from pbmserv.games.blackbox.bots.orientations import port_orientations
 from pbmserv.games.blackbox.bots.trees import Goal, usable_tree
-from pbmserv.games.blackbox.options import Options, without_box
+from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.views import BoxView, View
 
@@ -146,11 +146,9 @@ class Level:
 
     def choose(self, view: View, rng: Rng) -> str:
         """Return a move for the reader of *view*, who may use a turn."""
-        # The options of a race tell its box, which players do not see.
-        fair_view = replace(view, options=without_box(view.options))
-        if not fair_view.has_hidden:
-            return _cell_names(fair_view, self.hide(fair_view.options, rng))
-        return self._solve(fair_view, rng)
+        if not view.has_hidden:
+            return _cell_names(view, self.hide(view.options, rng))
+        return self._solve(view, rng)
 
     def _solve(self, view: View, rng: Rng) -> str:
         own = view.own
