@@ -197,6 +197,7 @@ def test_the_end_of_a_season_goes_on_where_it_was_killed(database_url: str, tmp_
     assert sorted(entry.player_id for entry in regulars) == list(range(1, 12))
 
 
+@pytest.mark.deep
 def test_the_winner_of_a_killed_cup_enters_the_final_once(
     database_url: str, tmp_path: Path
 ) -> None:
@@ -249,6 +250,7 @@ def _enter_two_teams(server: Indoors) -> Field:
     return players
 
 
+@pytest.mark.deep
 def test_the_end_of_a_match_of_teams_goes_on_where_it_was_killed(
     database_url: str, tmp_path: Path
 ) -> None:

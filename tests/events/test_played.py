@@ -66,6 +66,7 @@ def test_games_that_still_run_on_the_last_day_are_decided(season: Field) -> None
     assert all(game["reason"] == "decided" for game in players.games(1))
 
 
+@pytest.mark.deep
 def test_a_cup_with_a_second_round(field: Callable[[int], Field]) -> None:
     players = field(9)
     players.all_say(f"cup join {GAME}")
@@ -114,6 +115,7 @@ def test_winners_of_monthly_cups_play_a_final(field: Callable[[int], Field]) -> 
     assert players.table(2) == [("ann", 2), ("bob", 0)]
 
 
+@pytest.mark.deep
 def test_too_few_for_a_group_go_to_the_next_cup(field: Callable[[int], Field]) -> None:
     players = field(6)
     players.all_say(f"cup join {GAME}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from indoors import address_of, indoors
 from seasons import GAME, PAWNS, ROOKS, Field, gather_two
 
@@ -24,6 +25,7 @@ def test_the_digest_of_a_monday_has_the_table(season: Field) -> None:
     assert "event letters 1 off" in tables[0].one_line
 
 
+@pytest.mark.deep
 def test_a_match_of_teams_has_a_table_of_teams(tmp_path: Path) -> None:
     rooks = ROOKS[:4]
     with indoors(tmp_path) as server:
