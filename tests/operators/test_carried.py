@@ -374,6 +374,7 @@ def test_a_copy_of_an_older_version_is_upgraded_first(
     assert (tmp_path / "copy").read_bytes() == before
 
 
+@pytest.mark.deep
 def test_a_value_that_postgresql_refuses_is_reported_without_quoting_it(
     played: str, tmp_path: Path, empty_postgres_url: str
 ) -> None:

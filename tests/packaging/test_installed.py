@@ -199,6 +199,7 @@ def test_the_source_archive_has_all_that_is_needed_to_build_and_test(built: Buil
     assert not [name for name in names if "__pycache__" in name or "/." in name]
 
 
+@pytest.mark.deep
 def test_alembic_finds_the_migrations_and_the_databases_of_an_installed_server(
     installed: Path, tmp_path: Path
 ) -> None:
