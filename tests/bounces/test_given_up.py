@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from indoors import PASSWORD, Indoors, Posted, address_of
 from posting import come_back, comes_from
 from prepared_servers import Prepared, prepare, start_copy
 from server_reports import ServerReport, multipart
@@ -38,14 +38,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
 @pytest.fixture
 def house(prepared: Prepared, tmp_path: Path) -> Iterator[Indoors]:
     with start_copy(prepared, tmp_path) as server:
-        yield server
-
-
-@pytest.fixture
-def any_house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
-    """Yield a house on each kind of database."""
-    with indoors(tmp_path, database=database_url) as server:
-        server.sign_up("alice", "bob", "carol")
         yield server
 
 
@@ -132,8 +124,7 @@ def test_a_from_address_proves_nothing(house: Indoors) -> None:
     assert unreachable(house)
 
 
-def test_results_come_as_they_were_and_reminders_do_not(any_house: Indoors) -> None:
-    house = any_house
+def test_results_come_as_they_were_and_reminders_do_not(house: Indoors) -> None:
     number = begun(house)
     given_up(house, number)
     house.send(BOB, f"blackbox resign {number} bob {PASSWORD}")
@@ -196,8 +187,7 @@ def test_reports_without_proof_do_not_count(house: Indoors, kind: str) -> None:
 
 
 @pytest.mark.deep
-def test_other_addresses_come_first(any_house: Indoors) -> None:
-    house = any_house
+def test_other_addresses_come_first(house: Indoors) -> None:
     number = begun(house)
     questions = house.send(ALICE, f"change address alice {PASSWORD} {ALICE} {OTHER}")
     house.reply(to(questions, OTHER)[0], "yes")
@@ -288,9 +278,7 @@ def test_a_digest_waits_as_a_whole(house: Indoors) -> None:
     assert "Later 2." in tray.text
 
 
-@pytest.mark.both_databases
-def test_letters_that_let_somebody_back_in_are_always_tried(any_house: Indoors) -> None:
-    house = any_house
+def test_letters_that_let_somebody_back_in_are_always_tried(house: Indoors) -> None:
     given_up(house, begun(house))
     (reset,) = house.send(ALICE, "forgot alice")
     assert (reset.recipient, reset.kind) == (ALICE, "reset")
@@ -300,8 +288,7 @@ def test_letters_that_let_somebody_back_in_are_always_tried(any_house: Indoors) 
     assert {letter.kind for letter in letters} == kinds
 
 
-def test_a_new_address_can_be_reached(any_house: Indoors) -> None:
-    house = any_house
+def test_a_new_address_can_be_reached(house: Indoors) -> None:
     number = begun(house)
     given_up(house, number)
     questions = house.send(BOB, f"change address alice {PASSWORD} {OTHER}")

@@ -162,7 +162,6 @@ def _news_since(connection: Connection, moment: datetime) -> Sequence[Row[int, d
     ).all()
 
 
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_the_end_of_a_season_goes_on_where_it_was_killed(database_url: str, tmp_path: Path) -> None:
     with indoors(tmp_path, database_url) as server:
         players = Field(server, NAMES)

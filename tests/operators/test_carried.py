@@ -436,6 +436,7 @@ def restore_when_free(url: str, copy: Path) -> None:
     raise AssertionError("it stays in use")
 
 
+@pytest.mark.deep
 def test_a_server_that_starts_during_a_restore_waits_without_a_time_limit(
     played: str, tmp_path: Path, empty_postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
