@@ -126,6 +126,7 @@ def rendered(folder: Path, cache: Path, *more: str) -> str:
     return done.stdout
 
 
+@pytest.mark.deep
 def test_letters_are_made_when_compiled_templates_cannot_be_kept(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()

@@ -138,7 +138,7 @@ def test_no_statement_of_a_game_asks_two_nodes(server: Indoors, divided: Databas
             server.server.bot_worker.run_once()
             letters |= posted(server)
 
-        for userid, words in PLAYED_OTHERWISE if DEEP else PLAYED_OTHERWISE[:12]:
+        for userid, words in PLAYED_OTHERWISE if DEEP else PLAYED_OTHERWISE[:4]:
             if "wonder-land" in words:
                 subject, _, text_below = words.partition("\n\n")
                 server.send_unread(address_of(userid), subject, text_below)
