@@ -225,6 +225,7 @@ def test_the_winner_of_a_killed_cup_enters_the_final_once(
     assert finalists == [winner]
 
 
+@pytest.mark.deep
 def test_a_season_is_drawn_after_the_places_of_the_one_before(tmp_path: Path) -> None:
     """Let a server be down from the last day of a season to the start of the next one."""
     with indoors(tmp_path) as server:

@@ -262,6 +262,7 @@ def test_a_server_in_an_empty_folder_answers_mails_and_stops_when_told(
         assert parts == {("info", "receive"): 4, ("info", "send"): 2}, logged
 
 
+@pytest.mark.deep
 def test_a_written_game_is_installed_without_an_index(installed: Path, tmp_path: Path) -> None:
     answer = run(installed / "pbmserv", "game", "check", "nim", "--seeds", "1", folder=tmp_path)
     assert "Nothing is wrong." in answer
