@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from indoors import PASSWORD, Indoors, Posted, address_of
 from posting import come_back, comes_from
 from prepared_servers import Prepared, prepare, start_copy
 from server_reports import ServerReport, multipart
@@ -38,14 +38,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
 @pytest.fixture
 def house(prepared: Prepared, tmp_path: Path) -> Iterator[Indoors]:
     with start_copy(prepared, tmp_path) as server:
-        yield server
-
-
-@pytest.fixture
-def any_house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
-    """Yield a house on each kind of database."""
-    with indoors(tmp_path, database=database_url) as server:
-        server.sign_up("alice", "bob", "carol")
         yield server
 
 
@@ -132,8 +124,7 @@ def test_a_from_address_proves_nothing(house: Indoors) -> None:
     assert unreachable(house)
 
 
-def test_results_come_as_they_were_and_reminders_do_not(any_house: Indoors) -> None:
-    house = any_house
+def test_results_come_as_they_were_and_reminders_do_not(house: Indoors) -> None:
     number = begun(house)
     given_up(house, number)
     house.send(BOB, f"blackbox resign {number} bob {PASSWORD}")
@@ -160,6 +151,7 @@ def test_bounces_within_an_hour_count_once(house: Indoors) -> None:
     assert again == [letter.text for letter in letters]  # each comes once more
 
 
+@pytest.mark.deep
 def test_a_month_between_them_is_forgotten(house: Indoors) -> None:
     number = BEGUN
     for _ in range(3):
@@ -194,8 +186,8 @@ def test_reports_without_proof_do_not_count(house: Indoors, kind: str) -> None:
         assert connection.execute(select(bounces)).all() == []
 
 
-def test_other_addresses_come_first(any_house: Indoors) -> None:
-    house = any_house
+@pytest.mark.deep
+def test_other_addresses_come_first(house: Indoors) -> None:
     number = begun(house)
     questions = house.send(ALICE, f"change address alice {PASSWORD} {ALICE} {OTHER}")
     house.reply(to(questions, OTHER)[0], "yes")
@@ -253,6 +245,7 @@ def test_an_unreachable_player_loses_in_the_end(house: Indoors) -> None:
     assert states(house, "reminder") == ["parked", "parked"]  # two for each turn
 
 
+@pytest.mark.deep
 def test_opponents_hear_of_it_once_a_week(house: Indoors) -> None:
     number = BEGUN
     given_up(house, number)
@@ -264,6 +257,7 @@ def test_opponents_hear_of_it_once_a_week(house: Indoors) -> None:
     assert to(house.send(ALICE, f"prefs alice {PASSWORD}"), BOB) == []
 
 
+@pytest.mark.deep
 def test_a_digest_waits_as_a_whole(house: Indoors) -> None:
     number = BEGUN
     house.send(ALICE, f"prefs alice {PASSWORD} digest=daily@07:30")
@@ -284,9 +278,7 @@ def test_a_digest_waits_as_a_whole(house: Indoors) -> None:
     assert "Later 2." in tray.text
 
 
-@pytest.mark.both_databases
-def test_letters_that_let_somebody_back_in_are_always_tried(any_house: Indoors) -> None:
-    house = any_house
+def test_letters_that_let_somebody_back_in_are_always_tried(house: Indoors) -> None:
     given_up(house, begun(house))
     (reset,) = house.send(ALICE, "forgot alice")
     assert (reset.recipient, reset.kind) == (ALICE, "reset")
@@ -296,8 +288,7 @@ def test_letters_that_let_somebody_back_in_are_always_tried(any_house: Indoors) 
     assert {letter.kind for letter in letters} == kinds
 
 
-def test_a_new_address_can_be_reached(any_house: Indoors) -> None:
-    house = any_house
+def test_a_new_address_can_be_reached(house: Indoors) -> None:
     number = begun(house)
     given_up(house, number)
     questions = house.send(BOB, f"change address alice {PASSWORD} {OTHER}")
@@ -360,6 +351,7 @@ def test_reports_by_somebody_and_of_long_ago_prove_nothing(house: Indoors) -> No
 FORWARDED = "alice@gmail.example"
 
 
+@pytest.mark.deep
 def test_a_forwarded_letter_comes_back_under_another_name(house: Indoors) -> None:
     number, elsewhere, kind = BEGUN, FORWARDED, "qmail"
     assert come_back(house, chat(house, number), kind, to=elsewhere) == []
@@ -373,6 +365,7 @@ def test_a_forwarded_letter_comes_back_under_another_name(house: Indoors) -> Non
     assert "came-back" in [letter.kind for letter in to(letters, ALICE)]
 
 
+@pytest.mark.deep
 def test_one_of_two_mailboxes_behind_an_address_may_be_dead(house: Indoors) -> None:
     """Answered letters are read, even if others come back."""
     number = BEGUN

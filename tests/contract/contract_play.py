@@ -30,7 +30,7 @@ LONGEST = 2000
 SOME, FEW = (12, 12) if DEEP else (3, 1)
 """States of a board that are looked at before the last one, where a look takes long: of a game with
 secrets, and of one without."""
-EVERY = 1 if DEEP else 8
+EVERY = 1 if DEEP else 16
 """Plies from one that is looked at to the next one, where a look takes less long."""
 SEED = bytes(32)
 """Seed of the boards that most tests look at."""

@@ -20,8 +20,8 @@ from pbmserv.errors import OptionError, Refusal
 from pbmserv.views.texts import refusal_sentence
 
 LONGEST = 600
-MOST_OF_OPTIONS = LONGEST if DEEP else 24
-"""Moves that bots make in a game with options; without, they play to the end."""
+MOST, MOST_OF_OPTIONS = (LONGEST, LONGEST) if DEEP else (100, 24)
+"""Moves that bots make in a usual game, and in one with options: most games are over by then."""
 RACES = [(game, words) for game, words in CASES if races(game)]
 """Boards whose options hide something that is drawn when they begin."""
 every_case = pytest.mark.parametrize(("game", "words"), CASES, ids=CASE_NAMES)
@@ -62,7 +62,7 @@ def test_bots_play_to_the_end_by_what_their_seats_may_know(
 ) -> None:
     """All levels in turn in one game; in a deep run, also each level alone.
 
-    Only the usual game is played to its end if games with options are long (`MOST_OF_OPTIONS`).
+    Long games are played to their ends in a deep run alone (`MOST`, `MOST_OF_OPTIONS`).
     """
     assert {*game.bots} <= {*BOT_USERIDS}
     levels = levels_of(game, words)
@@ -74,7 +74,8 @@ def test_bots_play_to_the_end_by_what_their_seats_may_know(
 def play_to_the_end(game: AnyGame, words: tuple[str, ...], levels: list[str]) -> None:
     position = begun(game, words)
     compared = set()
-    while position.outcome is None and not (words and position.number >= MOST_OF_OPTIONS):
+    most = MOST_OF_OPTIONS if words else MOST
+    while position.outcome is None and (DEEP or position.number < most):
         assert position.number < LONGEST
         seat = min(position.game.to_act(position.state))
         turns, level = divmod(position.number // 2, len(levels))

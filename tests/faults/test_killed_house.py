@@ -54,6 +54,7 @@ class Player:
         self.write(process, "Re: board", body, str(self.newest(letters)["Reply-To"]))
 
 
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_the_house_moves_once_and_the_server_opens_what_it_pledged(
     database: Database, tmp_path: Path, sink: Sink
 ) -> None:

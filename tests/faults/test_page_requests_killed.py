@@ -82,6 +82,7 @@ def pressing_while_stopped(tab: Tab, port: str, play: int, url: str) -> Iterator
     raise AssertionError(pressed.html)
 
 
+@pytest.mark.sqlite_alone  # on PostgreSQL `test_kills` kills play
 def test_a_press_is_carried_out_once_though_play_is_killed(
     database: Database, tmp_path: Path, sink: Sink
 ) -> None:

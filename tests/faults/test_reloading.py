@@ -159,6 +159,7 @@ def changed(url: str, change: Callable[[object], object]) -> None:
     database.close()
 
 
+@pytest.mark.sqlite_alone  # keys are rows like others
 def test_keys_of_reply_addresses(database_url: str, tmp_path: Path) -> None:
     database = Database(database_url)
     served = Served(tmp_path, database_url, Files(tmp_path))

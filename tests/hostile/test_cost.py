@@ -42,11 +42,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 ROOT = Path(__file__).parent.parent.parent
 MOST_S = 0.5
 """Seconds of processor time; see `growth.allowed`."""
-HEAVIEST = (
-    "plans of wide moves",
-    "moves that seal all, in a race of eight",
-    "looks at full boards",
-)
+HEAVIEST = ("plans of wide moves", "moves that seal all, in a race of eight")
 """The heaviest mails. A deep run and `make bench` measure all mails."""
 MANY = 45 if DEEP else 5
 """Boards of one reader, each as full as can be."""
@@ -167,6 +163,7 @@ def test_no_page_costs_more(world: Any, hostile: Any) -> None:
 # -- letters about many boards ----------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_no_letter_about_many_boards_costs_more(world: Any, hostile: Any) -> None:
     with world.at_once():
         full = [_full(world, hostile) for _ in range(MANY)]

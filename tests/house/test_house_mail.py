@@ -172,7 +172,6 @@ def test_a_digest_player_gets_the_answer_at_once(server: Indoors) -> None:
     assert "* house fired port" in only_letter(server.reply(letter, "5")).text
 
 
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_letter_does_not_wait_for_a_house_that_cannot_move(
     server: Indoors, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

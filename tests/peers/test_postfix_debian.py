@@ -7,6 +7,7 @@ import smtplib
 import subprocess
 from pathlib import Path
 
+import pytest
 from mailers import Player
 from postfix import Postfix, postfix
 from processes import Process, wait_until
@@ -42,6 +43,7 @@ def without_the_mend(lines: str) -> str:
     return "\n".join(line for line in lines.splitlines() if line != MEND)
 
 
+@pytest.mark.deep
 def test_a_domain_among_the_destinations_never_reaches_us(tmp_path: Path) -> None:
     program("postfix")
     with postfix(free_port(), ("alice",), own_lines=DEBIAN) as mta:

@@ -25,7 +25,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 @pytest.mark.parametrize(
     ("file", "most_wrong", "step"),
-    [(FILE, 0, 12), (UNSEEN, 0, 12), (TALK, 5, 4)],
+    [(FILE, 0, 24), (UNSEEN, 0, 24), (TALK, 5, 8)],
     ids=["tuned", "unseen", "talk"],
 )
 def test_a_good_host_understands_them(stage: Stage, file: Path, most_wrong: int, step: int) -> None:

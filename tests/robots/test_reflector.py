@@ -71,7 +71,7 @@ def lines(row: Row) -> Iterator[str]:
 
 @rows("row", ROWS, ids=lambda row: row.name)
 def test_no_command_repeats_a_strangers_words(server: Indoors, row: Row) -> None:
-    every = list(lines(row))[:: 1 if DEEP else 8]
+    every = list(lines(row))[:: 1 if DEEP else 16]
     senders = cycle((VICTIM, ALICE) if len(row.name) % 2 else (ALICE, VICTIM))
     check(server.send(next(senders), every[0]), every[0])
     check(server.send(next(senders), "multiple", "\n".join(every)), every)

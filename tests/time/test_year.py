@@ -1,4 +1,4 @@
-"""A simulated year, or half of one: nothing comes early, late, twice or not at all; nothing at
+"""A simulated year, or a third of one: nothing comes early, late, twice or not at all; nothing at
 night, nothing while away, nothing in the hour after the server was down."""
 
 from __future__ import annotations

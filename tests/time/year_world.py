@@ -18,7 +18,7 @@ from examples import DEEP
 from year_rules import DAY, HOUR, Human, Span, Waiting
 
 BEGINNING = datetime(2026, 10, 1, 12, tzinfo=UTC)
-END = BEGINNING + (365 if DEEP else 183) * DAY
+END = BEGINNING + (365 if DEEP else 122) * DAY
 """Half a year has both changes of clocks in Europe and America, and one in Australia."""
 ZONES = (
     "UTC",

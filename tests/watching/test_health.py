@@ -217,7 +217,6 @@ def test_a_thread_that_has_ended_is_not_alive(local: Running) -> None:
     assert health(local.web_port)[0] == 503
 
 
-@pytest.mark.both_databases
 def test_overdue_letters_are_failing(watched: Running) -> None:
     watched.send(ALICE, "help")
     watched.settle()
@@ -247,7 +246,6 @@ def test_mails_that_are_not_carried_out_are_failing(watched: Running) -> None:
     assert check["reason"] == "a mail has waited to be carried out for 6 min"
 
 
-@pytest.mark.both_databases
 def test_clocks_that_are_behind_and_mails_that_are_kept_are_counted(watched: Running) -> None:
     from seating import seat_pairs
 

@@ -19,7 +19,7 @@ from pbmserv.store.tables.columns import metadata
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = 400 if DEEP else 2
+EXAMPLES = 400 if DEEP else 1
 """Of each half."""
 
 

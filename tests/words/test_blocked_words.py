@@ -167,7 +167,14 @@ SILENT = {"undo", "queue", "challenge without a password"}
 """Ways that carry no words even between friends."""
 
 
-@pytest.mark.parametrize("path", PATHS)
+ALIKE = {
+    *("chat by line", "words with a move by line", "resignation before a move", "undo", "queue"),
+    *("message to several", "challenge without a password", "invitation of another spelling"),
+}
+"""Ways that differ little from others, or carry no words: a deep run tries them, too."""
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if DEEP or path not in ALIKE])
 def test_no_words_of_a_blocked_person_reach_the_blocker(
     begun: Begun, tmp_path: Path, path: str
 ) -> None:
