@@ -21,7 +21,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from blackbox_alone import play_blackbox_alone
 from compiling import compile_for_all
-from examples import DEEP, load_profile
+from examples import WHOLE, load_profile
 from fork_server import start_parent
 from indoors import HandedIn, Indoors, indoors
 from migrated import migrate_for_all, migrated
@@ -135,14 +135,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only a deep run asks, and sort the rest.
+    """Leave out what only a whole run asks, and sort the rest.
 
     Tests that run on PostgreSQL or are in `SLOW_FOLDERS` are marked as slow.
     """
-    deep = [] if DEEP else [item for item in items if item.get_closest_marker("deep")]
-    if deep:
-        config.hook.pytest_deselected(items=deep)
-        items[:] = [item for item in items if not item.get_closest_marker("deep")]
+    left_out = [] if WHOLE else [item for item in items if item.get_closest_marker("whole")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("whole")]
     items.sort(key=lambda item: item.path.name not in BEGUN_FIRST)
     for item in items:
         case = getattr(item, "callspec", None)

@@ -44,7 +44,7 @@ def test_two_people_play_without_scripts(chromium: Browser, server: Running) -> 
         screen.context.close()
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_buttons_and_taps_are_seen_in_somebody_s_own_colours(
     chromium: Browser, server: Running
 ) -> None:
@@ -136,7 +136,7 @@ def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
     screen.context.close()
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_board_is_sealed_stepped_through_and_begun_again(
     chromium: Browser, server: Running
 ) -> None:
@@ -169,7 +169,7 @@ def test_a_board_is_sealed_stepped_through_and_begun_again(
     screen.context.close()
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_boxes_stand_beside_each_other_and_drawers_open(chromium: Browser, server: Running) -> None:
     """Wide: both boxes, then talk and moves. Narrow: all below each other. Both without scripts."""
     server.send(ALICE, "blackbox challenge alice wonder-land bob")
@@ -199,7 +199,7 @@ def test_boxes_stand_beside_each_other_and_drawers_open(chromium: Browser, serve
     screen.context.close()
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_game_begins_on_ones_own_page_by_keys(chromium: Browser, server: Running) -> None:
     server.send(ALICE, "blackbox challenge alice wonder-land bob")
     server.send(BOB, "blackbox seek bob wonder-land -size=8x8")

@@ -76,7 +76,7 @@ def test_the_page_with_the_atoms_is_empty_once_it_is_left(
     screen.context.close()
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_both_play_by_thumb_and_by_keys(chromium: Browser, server: Running) -> None:
     screen = opened(chromium, server, "/hide", 390, "light")
     looked_at(chromium, screen, 390, "light")

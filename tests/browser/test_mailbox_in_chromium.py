@@ -113,7 +113,7 @@ def test_a_first_game_begins_in_the_mailbox(chromium: Browser, server: Running) 
     assert "Your move on board 1" in opened.value.inner_text("h1")
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_without_scripts_all_but_the_waiting_is_the_same(
     chromium: Browser, server: Running
 ) -> None:

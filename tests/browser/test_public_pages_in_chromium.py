@@ -64,7 +64,7 @@ def test_the_front_page_plays_at_once_and_takes_players(chromium: Browser, playe
     screen.context.close()
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_guest_steps_back_and_is_asked_before_the_box_begins_again(
     chromium: Browser, played: Running
 ) -> None:
@@ -100,7 +100,7 @@ def test_public_pages_fit_and_are_accessible(chromium: Browser, played: Running)
     screen.context.close()
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_the_longest_name_fits_a_phone(chromium: Browser, server: Running) -> None:
     name = "w" * 20
     server.sign_up(name, "wonder-land")

@@ -17,7 +17,7 @@ import pytest
 from blackbox_alone import every_game
 from dialog_play import DialogFailed, Play
 from dialog_reader import ALSO, Dialog, read_dialog
-from examples import DEEP
+from examples import WHOLE
 from examples_tried import Trying, check
 from indoors import HandedIn, indoors
 from migrated import migrated
@@ -34,7 +34,7 @@ THROUGH_SOCKETS = {
 """Dialogs about refusals of SMTP, octets, copies, reports, attachments and the bots' thread, and a
 game from the signup to its end."""
 
-IN_A_DEEP_RUN = {
+IN_A_WHOLE_RUN = {
     *("team-captain-gone", "event-left", "event-deleted", "event-for-one", "event-two-names"),
     *("hint-solo", "practice-edges", "house-report", "house-levels", "newcomers-boards"),
     *("own-words-elsewhere", "own-words-digest", "plain-words", "moves-in-words", "family"),
@@ -90,7 +90,7 @@ def _is_also_on_postgresql(path: Path) -> bool:
     return f"\n{ALSO}\n" in path.read_text("utf-8")
 
 
-PLAYED = [path for path in DIALOGS if DEEP or path.stem not in IN_A_DEEP_RUN]
+PLAYED = [path for path in DIALOGS if WHOLE or path.stem not in IN_A_WHOLE_RUN]
 PLAYS = [("sqlite", path) for path in PLAYED]
 PLAYS += [("postgresql", path) for path in PLAYED if _is_also_on_postgresql(path)]
 
@@ -182,4 +182,4 @@ def _has_examples(path: Path) -> bool:
 
 
 def test_the_dialogs_that_are_named_here_exist() -> None:
-    assert {path.stem for path in DIALOGS} >= THROUGH_SOCKETS | IN_A_DEEP_RUN
+    assert {path.stem for path in DIALOGS} >= THROUGH_SOCKETS | IN_A_WHOLE_RUN

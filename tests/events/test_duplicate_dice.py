@@ -80,7 +80,7 @@ def _pledge(board: BoardRow) -> bytes:
     )
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_player_who_vanishes_harms_nobody(field: Callable[[int], Field]) -> None:
     players = field(3)
     _begun(players, "liar", "-games=1 -dice=1")
@@ -112,7 +112,7 @@ def test_a_player_leaves_while_the_house_is_to_move(field: Callable[[int], Field
     assert players.table(1) == [("ann", 2), ("bob", 0)]
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_player_who_deletes_the_account_harms_nobody(field: Callable[[int], Field]) -> None:
     players = field(2)
     _begun(players, "liar", "-games=2 -dice=1")
@@ -154,7 +154,7 @@ class Late(Game[tuple[int, ...]]):
         return f"The rolls were: {' '.join(map(str, state))}."
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_game_gets_such_events_for_a_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

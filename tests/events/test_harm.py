@@ -94,7 +94,7 @@ def test_a_group_winner_who_leaves_is_followed_by_the_second(
     assert {name for name, _ in players.table(1, 3)} == {"ann", "gus"}
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_group_that_has_left_wins_no_cup(field: Callable[[int], Field]) -> None:
     players = field(8)
     players.all_say(f"cup join {GAME}")
@@ -207,7 +207,7 @@ def test_a_player_who_has_left_a_running_event_has_not_entered_it(
     assert "Event 1 takes no more entries" in refused.one_line
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_cup_winner_who_leaves_is_followed_by_the_second_in_the_final(
     field: Callable[[int], Field],
 ) -> None:
@@ -309,7 +309,7 @@ def test_a_barred_reserve_gets_no_board(field: Callable[[int], Field]) -> None:
 # -- careless operators --------------------------------------------------------------------------
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_season_that_is_postponed_has_one_season_after_it(
     field: Callable[[int], Field],
 ) -> None:

@@ -196,7 +196,7 @@ def test_the_end_of_a_season_goes_on_where_it_was_killed(database_url: str, tmp_
     assert sorted(entry.player_id for entry in regulars) == list(range(1, 12))
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_the_winner_of_a_killed_cup_enters_the_final_once(
     database_url: str, tmp_path: Path
 ) -> None:
@@ -225,7 +225,7 @@ def test_the_winner_of_a_killed_cup_enters_the_final_once(
     assert finalists == [winner]
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_season_is_drawn_after_the_places_of_the_one_before(tmp_path: Path) -> None:
     """Let a server be down from the last day of a season to the start of the next one."""
     with indoors(tmp_path) as server:
@@ -250,7 +250,7 @@ def _enter_two_teams(server: Indoors) -> Field:
     return players
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_the_end_of_a_match_of_teams_goes_on_where_it_was_killed(
     database_url: str, tmp_path: Path
 ) -> None:

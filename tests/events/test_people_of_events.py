@@ -16,7 +16,7 @@ from pbmserv.service.operators.deeds import Signature
 OLGA = Signature("olga", "Both asked for it.")
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_merged_account_plays_on(season: Field) -> None:
     players = season
     players.server.sign_up("finn")

@@ -42,7 +42,7 @@ def test_a_monthly_cup_has_a_table_while_it_takes_entries(field: Callable[[int],
     assert {letter.recipient for letter in tables} == {address_of("ann")}
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_match_of_teams_has_a_table_of_teams(tmp_path: Path) -> None:
     rooks = ROOKS[:4]
     with indoors(tmp_path) as server:

@@ -125,7 +125,7 @@ def test_when_packets_are_swallowed_mails_are_put_off_and_later_all_goes_on(
     assert server.letters(table.players[1].address)  # and so has who looks at clocks
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_queue_of_mails_is_put_off_together(
     server: Running, way: SilentWay, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -208,7 +208,7 @@ def test_a_stop_reaches_processes_that_have_only_just_begun(
     assert served.returncode == 1
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_process_that_the_database_fails_says_so_in_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -98,7 +98,7 @@ def played(level: str, options: Options, number: int) -> tuple[list[str], bool]:
 
 
 @pytest.mark.slow
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_stronger_level_needs_fewer_turns() -> None:
     """`MEASURED` is about the usual board; a small one shows the same order."""
     options, count = GAME.options(("-size=5x5", "-atoms=3"), 2), 24 if DEEP else 6

@@ -112,7 +112,7 @@ def test_every_layout_of_a_sample_explains_all_results(side: int, count: int, po
     assert samples == settled_samples(sampler, board, tuple(results), *amounts)
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_sample_is_nearly_as_likely_to_hold_one_layout_as_another() -> None:
     """Each of 40 to 200 fitting layouts is drawn about equally often."""
     board, count = geometry(6, 6), 3
@@ -177,7 +177,7 @@ def view_of(words: tuple[str, ...], atoms: frozenset[int], fired: Iterable[int])
     return GAME.view(state, ALICE)
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_the_house_knows_a_large_box_when_its_results_leave_one() -> None:
     atoms = box_of(LARGE, 4)
     ports = Random(4).sample(range(52), 18)
@@ -269,7 +269,7 @@ def test_code_compiled_from_other_sources_is_compiled_again(
     assert sources.read_text() != "another rays.walk"
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_the_coach_follows_each_probe_of_a_large_board() -> None:
     """Counts and estimates of layouts never grow, and the box itself is one of them at the end."""
     options = GAME.options(["-size=10x10", "-atoms=6", "-fair"], 2)

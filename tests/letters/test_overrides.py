@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from examples import DEEP
+from examples import DEEP, WHOLE
 
 from pbmserv.cli.main import run
 from pbmserv.errors import OperatorError
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 LETTER = "letters/address-asked.j2"
 UNKNOWN_VALUES = (
-    [("help", "\n{{ hose }}", 2, "no template gets a value called hose")] if DEEP else []
+    [("help", "\n{{ hose }}", 2, "no template gets a value called hose")] if WHOLE else []
 )
 """Faults that are found among the values of all templates, which takes a second."""
 
@@ -126,7 +126,7 @@ def rendered(folder: Path, cache: Path, *more: str) -> str:
     return done.stdout
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_letters_are_made_when_compiled_templates_cannot_be_kept(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()

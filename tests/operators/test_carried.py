@@ -374,7 +374,7 @@ def test_a_copy_of_an_older_version_is_upgraded_first(
     assert (tmp_path / "copy").read_bytes() == before
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_value_that_postgresql_refuses_is_reported_without_quoting_it(
     played: str, tmp_path: Path, empty_postgres_url: str
 ) -> None:
@@ -436,7 +436,7 @@ def restore_when_free(url: str, copy: Path) -> None:
     raise AssertionError("it stays in use")
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_server_that_starts_during_a_restore_waits_without_a_time_limit(
     played: str, tmp_path: Path, empty_postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

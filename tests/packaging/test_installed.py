@@ -199,7 +199,7 @@ def test_the_source_archive_has_all_that_is_needed_to_build_and_test(built: Buil
     assert not [name for name in names if "__pycache__" in name or "/." in name]
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_alembic_finds_the_migrations_and_the_databases_of_an_installed_server(
     installed: Path, tmp_path: Path
 ) -> None:
@@ -262,7 +262,7 @@ def test_a_server_in_an_empty_folder_answers_mails_and_stops_when_told(
         assert parts == {("info", "receive"): 4, ("info", "send"): 2}, logged
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_written_game_is_installed_without_an_index(installed: Path, tmp_path: Path) -> None:
     answer = run(installed / "pbmserv", "game", "check", "nim", "--seeds", "1", folder=tmp_path)
     assert "Nothing is wrong." in answer

@@ -36,7 +36,7 @@ def search() -> Path:
     return script
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_the_search_tells_of_each_what_is_here(search: Path) -> None:
     output = subprocess.run([search], capture_output=True, text=True, check=True).stdout
     lines = [line.split() for line in output.splitlines()]

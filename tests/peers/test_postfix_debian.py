@@ -43,7 +43,7 @@ def without_the_mend(lines: str) -> str:
     return "\n".join(line for line in lines.splitlines() if line != MEND)
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_domain_among_the_destinations_never_reaches_us(tmp_path: Path) -> None:
     program("postfix")
     with postfix(free_port(), ("alice",), own_lines=DEBIAN) as mta:

@@ -345,7 +345,7 @@ def by_name(output: str) -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # most of the time is compiling
-@pytest.mark.deep
+@pytest.mark.whole
 def test_study_counts_what_rays_tell_and_what_players_need() -> None:
     """And trying every port is no worse than greedy play, which beats random ports."""
     pytest.importorskip("numba")

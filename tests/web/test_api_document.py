@@ -100,7 +100,7 @@ def test_the_examples_are_what_a_server_answers(
     assert set(recorded["answers"]) == {*ANSWERS, "post_seat_moves"}
 
 
-@pytest.mark.deep
+@pytest.mark.whole
 def test_a_generated_client_has_every_operation_and_plays(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examples import DEEP
+from examples import DEEP, WHOLE
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from prepared_servers import Prepared, prepare, start_copy
 from running import add_player
@@ -174,7 +174,7 @@ ALIKE = {
 """Ways that differ little from others, or carry no words: a deep run tries them, too."""
 
 
-@pytest.mark.parametrize("path", [path for path in PATHS if DEEP or path not in ALIKE])
+@pytest.mark.parametrize("path", [path for path in PATHS if WHOLE or path not in ALIKE])
 def test_no_words_of_a_blocked_person_reach_the_blocker(
     begun: Begun, tmp_path: Path, path: str
 ) -> None:
