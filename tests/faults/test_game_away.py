@@ -169,7 +169,8 @@ def test_a_game_that_is_not_installed(opened: House) -> None:
     with opened(heaps=False) as house:
         house.mails = 100
         (waits,) = house.reply(board, "1")
-        assert waits.subject == "heaps (not installed) is stopped for now"
+        assert waits.subject == "The game heaps is stopped for now"
+        assert "because it is not installed" in waits.one_line
         assert house.reply(board, "2") == []
         (listed,) = house.send(BELA, "games bela")
         assert "heaps (not installed)" in listed.one_line
