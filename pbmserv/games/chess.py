@@ -426,6 +426,7 @@ class Chess(Game[Position]):
 
     White begins. Write a move as its two squares, e2e4, or in standard notation, Nf3, exd5, O-O,
     e8=Q. A pawn that reaches the last row becomes a queen unless you write another piece: e7e8n.
+    A small b is the b file, and a bishop only if no pawn can make the move.
 
     It is a draw if a player to move has no move and is not in check, if the same position comes for
     the third time, after fifty moves of each side without a capture or a move of a pawn, and if no
