@@ -46,9 +46,4 @@ def say(context: CommandContext, board: BoardRow, sitter: Sitter, words: Said) -
 def is_heard_praise(context: CommandContext, words: str) -> bool:
     """Return whether words at the answered letter's board are kind, and a person reads them."""
     board, sitter = context.seat_at(None, None, None)
-    is_heard = (
-        bool(board.readers_beside(sitter.player_id))
-        and not board.terms.alone
-        and not context.position(board).is_practice
-    )
-    return is_heard and is_praise(words)
+    return bool(board.readers_beside(sitter.player_id)) and is_praise(words)
