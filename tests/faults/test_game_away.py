@@ -204,6 +204,17 @@ def test_a_player_can_leave_though_a_game_is_gone(opened: House) -> None:
 
 
 @pytest.mark.sqlite_alone
+def test_an_entry_in_an_event_can_be_taken_back_though_the_game_is_gone(opened: House) -> None:
+    with opened() as house:
+        house.sign_up("bela")
+        house.send(BELA, "league bela wonder-land join heaps")
+    with opened(heaps=False) as house:
+        house.mails = 100
+        (left,) = house.send(BELA, "event bela wonder-land leave 1")
+        assert "You have left" in left.one_line
+
+
+@pytest.mark.sqlite_alone
 def test_questions_about_a_game_that_is_gone_can_be_answered_with_no(opened: House) -> None:
     friends = ("friend@far.example", "other@far.example")
     with opened() as house:

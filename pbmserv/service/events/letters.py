@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery import waiting_boards
 from pbmserv.service.delivery.waiting_boards import Waiting
@@ -25,7 +24,7 @@ from pbmserv.store.tables.accounts import PlayerState
 
 def facts(context: CommandContext, event: Event) -> dict[str, Any]:
     """Return the words that name an event."""
-    title = known_game(context, event.game).info.title
+    title = context.services.registry.titles[event.game]
     return {
         "event": event.id,
         "kind": event.kind,
