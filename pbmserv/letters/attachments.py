@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +13,9 @@ from pbmserv.letters.mime import Attachment
 from pbmserv.store.accounts import personal
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import QueuedLetter
+
+LONGEST_PLAIN = 1_000_000
+"""Octets of a player's data from which the file is packed. Many relays refuse mails of 10 MB."""
 
 
 def attachments(
@@ -27,8 +31,16 @@ def attachments(
     if row.letter != "export" or player is None:
         return ()
     text = _json_lines(personal.data_of(connection, player))
-    name = f"pbmserv-{player.userid.strip('_-') or 'player'}.json"
-    return (Attachment(name, "application/json", f"{text}\n".encode()),)
+    return (data_file(player.userid, f"{text}\n".encode()),)
+
+
+def data_file(userid: str, content: bytes) -> Attachment:
+    """Return the file with all data of a player; the same data give the same octets."""
+    name = f"pbmserv-{userid.strip('_-') or 'player'}.json"
+    if len(content) <= LONGEST_PLAIN:
+        return Attachment(name, "application/json", content)
+    packed = gzip.compress(content, compresslevel=3, mtime=0)
+    return Attachment(f"{name}.gz", "application/gzip", packed)
 
 
 def _json_lines(sections: Mapping[str, Any]) -> str:

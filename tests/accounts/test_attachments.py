@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.errors import ServerFault
+from pbmserv.letters.attachments import data_file
 from pbmserv.letters.mime import Attachment, Headers, build
 
 HEADERS = Headers(
@@ -79,3 +81,12 @@ def test_names_that_are_not_fit_for_a_header(name: str) -> None:
 def test_types_that_are_not_fit_for_a_header(media_type: str) -> None:
     with pytest.raises(ServerFault):
         build(HEADERS, "Hello\n", "", (Attachment("a.json", media_type, b""),))
+
+
+def test_the_data_of_an_old_account_fit_into_a_mail() -> None:
+    content = b'{"boards": [\n' + b'{"text": "g,+b2"},\n' * 500_000 + b"]}\n"
+    attached = data_file("ada", content)
+    assert (attached.name, attached.media_type) == ("pbmserv-ada.json.gz", "application/gzip")
+    assert gzip.decompress(attached.content) == content
+    assert len(build(HEADERS, "Hello\n", "", (attached,))) < 1_000_000
+    assert data_file("ada", content[:1000]).name == "pbmserv-ada.json"
