@@ -22,7 +22,7 @@ from jinja2 import (
 )
 from jinja2.bccache import Bucket
 
-from pbmserv import __version__, drawing
+from pbmserv import __version__
 from pbmserv.drawing.filters import BOARD_FILTERS
 from pbmserv.views.filters import FILTERS
 from pbmserv.views.grids import GRID_FILTERS
@@ -110,20 +110,14 @@ def _rules(classes: frozenset[str], games: frozenset[str]) -> str:
 def keep_compiled(folder: Path) -> None:
     """Keep compiled templates in *folder*, to which only the server may write: its files are code.
 
-    Compiled templates contain styles, and call filters in the way that these ask for. So each
-    version of the styles and of the filters' code has a folder. A second call in a process does
-    nothing.
+    Compiled templates contain styles, so each version of the styles has a folder. A second call in
+    a process does nothing.
     """
     if environment().bytecode_cache is None:
         loader = loader_of(environment())
         names = filter(is_style, loader.list_templates())
-        versions = hashlib.sha256()
-        for name in names:
-            versions.update(loader.get_source(environment(), name)[0].encode())
-        for package in (Path(__file__).parent, Path(drawing.__file__).parent):
-            for path in sorted(package.glob("*.py")):
-                versions.update(path.read_bytes())
-        own_folder = folder / f"{__version__}-{versions.hexdigest()[:12]}"
+        styles = "".join(loader.get_source(environment(), name)[0] for name in names)
+        own_folder = folder / f"{__version__}-{hashlib.sha256(styles.encode()).hexdigest()[:12]}"
         own_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         environment().bytecode_cache = _OptionalCache(str(own_folder))
 
