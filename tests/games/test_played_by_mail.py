@@ -201,8 +201,9 @@ def test_no_colour_is_chosen_before_the_first_stones(server: HandedIn) -> None:
 
 def test_no_chat_is_offered_with_the_cells_of_ships(server: HandedIn) -> None:
     table = Table(server, "battleships", "", ("anna", "bela"))
-    table.reply(table.addresses[0], "I put the big one at a1-a5 in the corner")
-    assert "chat" not in table.newest[table.addresses[0]].text.partition("This is board")[0]
+    for talk in ("I put the big one at a1-a5 in the corner", "My big one goes at a 1 today"):
+        table.reply(table.addresses[0], talk)
+        assert "chat" not in table.newest[table.addresses[0]].text.partition("This is board")[0]
     table.reply(table.addresses[0], "carrier a1-a5, c1-c4, e1-e3, g1-g3 and destroyer i1-i2")
     assert "* You placed the ships: A1-A5 C1-C4 E1-E3 G1-G3 I1-I2." in (
         table.newest[table.addresses[0]].text

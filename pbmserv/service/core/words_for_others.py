@@ -86,16 +86,16 @@ def without_hidden_cells(context: CommandContext, said: Said, own: str, shown: s
         own: the text of the move as its player reads it.
         shown: the text as others read it.
     """
-    hidden = _cells(own) - _cells(shown)
+    hidden = cells_in(own) - cells_in(shown)
     lines = said.split("\n")
-    kept = [line for line in lines if hidden.isdisjoint(_cells(line))]
+    kept = [line for line in lines if hidden.isdisjoint(cells_in(line))]
     if len(kept) == len(lines):
         return said
     context.current.left_out[Line(WORDS, NotTried("hidden"))] = None
     return Said("\n".join(kept).strip())
 
 
-def _cells(text: str) -> set[str]:
+def cells_in(text: str) -> set[str]:
     """Return the names of cells in a text, with the letter in front."""
     return {(a or d) + (b or c) for a, b, c, d in _CELLS.findall(text.casefold())}
 

@@ -23,6 +23,7 @@ from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.command_state import Focus
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
+from pbmserv.service.core.words_for_others import cells_in
 from pbmserv.service.delivery import digest_replies
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -32,7 +33,6 @@ from pbmserv.store.tables.boards import RUNNING, BoardStatus
 MOST_LOOKED_UP = 20
 """Words of a line that are looked up as userids."""
 
-_CELL = re.compile(r"\b(?:[a-z][0-9]{1,2}|[0-9]{1,2}[a-z])\b", re.IGNORECASE)
 _NO_MOVE_CODES = (".not-a-move", "board-over")
 _TALK = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
 """A line that people may say to each other, in contrast to a misspelt move."""
@@ -241,7 +241,7 @@ def _as_chat(context: CommandContext, line: Line, refusal: Refusal, *, beside: b
     text = command.lines[0]
     position = context.position(focus.board)
     may_hide = position.game.info.hidden and focus.seat not in position.moved()
-    if may_hide and _CELL.search(text):  # the cells may be those that the writer hides
+    if may_hide and cells_in(text):  # the cells may be those that the writer hides
         return ""
     is_talk = _is_sentence(text) and (beside or len(text.split()) >= _FEWEST)
     return f"chat {text}" if is_talk or _TALK.fullmatch(text) else ""
