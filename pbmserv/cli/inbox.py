@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Why, give_order, signature
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, AuditWhy, By, give_order, signature
 from pbmserv.cli.output import failure, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.plurals import counted
@@ -49,7 +49,7 @@ def retry_mails(
         list[int],
         typer.Argument(metavar="ID...", min=1, max=LARGEST, help="Numbers in `inbox list`."),
     ],
-    why: Why,
+    why: AuditWhy,
     by: By = "",
     config: ConfigFile = None,
 ) -> None:
@@ -69,15 +69,13 @@ def retry_mails(
 
 
 @app.command("drop")
-def drop_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
+def drop_mail(number: MailNumber, why: AuditWhy, by: By = "", config: ConfigFile = None) -> None:
     """Drop a kept mail without carrying it out.
 
     Example: pbmserv inbox drop 12 --why "spam to the postmaster"
     """
     from pbmserv.service.operators import kept_mails
 
-    with _kept_mails(config) as mails:
-        check_is_kept(mails, number)
     give_order(config, by, why, kept_mails.drop_mail, number)
 
 

@@ -105,6 +105,8 @@ ORDERS: tuple[Order, ...] = (
     order(letters.retry_letters, [1, 2]),
     order(letters.hold_letter, 3),
     order(letters.drop_letter, 3),
+    order(letters.retry_failed, "2026-03-21"),
+    order(letters.flush),
     order(announcements.announce, "We move", "On Sunday.\n\nStay.", is_service=True),
     order(blocked_senders.block, "spam.example", "2026-12-31"),
     order(blocked_senders.unblock, "spam.example"),

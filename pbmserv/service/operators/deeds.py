@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -122,6 +123,18 @@ def look(
     """Answer a question from the database without changing it."""
     with database.reading.connect() as connection:
         return question(CommandContext(services, connection, NOBODY, clock.now()))
+
+
+def read_day(text: str) -> datetime:
+    """Return the beginning of a day (UTC) such as ``2026-12-31``.
+
+    Raises:
+        OperatorError: the text is not a day.
+    """
+    try:
+        return datetime.strptime(text.strip(), "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        raise OperatorError(f"{text[:40]!r} is not a day such as 2026-12-31") from None
 
 
 def entries(context: CommandContext, target: str, most: int) -> list[Entry]:

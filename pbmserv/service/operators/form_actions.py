@@ -13,6 +13,7 @@ from pbmserv.service.operators import (
     blocked_senders,
     boards,
     events,
+    kept_mails,
     ladders,
     letters,
     lost_mailboxes,
@@ -34,7 +35,8 @@ class Action:
 
     Attributes:
         fields: names of the form's fields, as at the command line.
-        order: makes the order from the fields; raises OperatorError if a field is wrong.
+        order: makes the order from the fields; raises OperatorError if a field is wrong. `None` for
+            ``inbox retry``, which is not a deed: it carries out a mail.
     """
 
     fields: tuple[str, ...]
@@ -94,6 +96,12 @@ def _rated(fields: Fields, *, rated: bool) -> Order:
     return order(boards.set_rated, number_in(fields, "board"), rated=rated)
 
 
+def _retry(fields: Fields) -> Order:
+    if fields.get("failed"):
+        return order(letters.retry_failed, _text(fields, "since"))
+    return order(letters.retry_letters, [number_in(fields, "named")])
+
+
 TIMES = ("nagtime", "forfeittime", "totaltime")
 
 LONGEST_TIME = 365
@@ -109,8 +117,9 @@ ACTIONS: Mapping[str, Action] = {
     "block": _action(blocked_senders.block, sender=_word, until=_text),
     "unblock": _action(blocked_senders.unblock, sender=_word),
     "inbox retry": Action(("numbers",)),
-    "inbox drop": Action(("number",)),
-    "outbox retry": Action(("named", "failed", "since")),
+    "inbox drop": _action(kept_mails.drop_mail, number=number_in),
+    "outbox retry": Action(("named", "failed", "since"), _retry),
+    "outbox flush": _action(letters.flush),
     "outbox hold": _action(letters.hold_letter, letter=number_in),
     "outbox drop": _action(letters.drop_letter, letter=number_in),
     "user suspend": Action(("userid", "end_games"), _suspension),

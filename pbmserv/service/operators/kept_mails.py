@@ -12,7 +12,7 @@ from functools import partial
 from pbmserv.commands.grammar.readings import REST
 from pbmserv.commands.grammar.word_forms import SHORTEST_PASSWORD
 from pbmserv.commands.table.command_types import VOUCHED, Secret
-from pbmserv.errors import MailError, PlayerError
+from pbmserv.errors import MailError, OperatorError, PlayerError
 from pbmserv.mail.envelope import Envelope, Mail
 from pbmserv.mail.key_ring import blank_tokens
 from pbmserv.service.core.context import CommandContext
@@ -169,11 +169,11 @@ class KeptMails(KeptMailsView):
         The attempt is added to the audit, even if it fails.
 
         Raises:
-            OperatorError: no reason is given.
+            OperatorError: the mail is not kept, or no reason is given.
         """
         mail = self._kept(number)
         if mail is None:
-            return f"There is no kept mail {number}."
+            raise _not_kept(number)
         self._operators.do(by, partial(_retry_deed, number=number))
         try:
             incoming = self._read(envelope_of(mail))
@@ -193,12 +193,20 @@ def _retry_deed(_: CommandContext, _by: Signature, number: int) -> Deed:
 
 
 def drop_mail(context: CommandContext, _: Signature, number: int) -> Deed:
-    """Delete the text of a kept mail."""
+    """Delete the text of a kept mail.
+
+    Raises:
+        OperatorError: the mail is not kept.
+    """
     if inbox.lock(context.connection, number, MailState.KEPT) is None:
-        return Deed("drop", f"mail {number}", f"There is no kept mail {number}.")
+        raise _not_kept(number)
     inbox.mark(context.connection, number, "ignored", "dropped by an operator")
     inbox.erase_texts(context.connection, [number])
     return Deed("drop", f"mail {number}", f"Mail {number} is dropped; its text is gone.")
+
+
+def _not_kept(number: int) -> OperatorError:
+    return OperatorError(f"there is no kept mail {number}; `pbmserv inbox list` shows them all")
 
 
 def _left_out(echo: str, mail: Mail) -> set[str]:

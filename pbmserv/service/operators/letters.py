@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from pbmserv.errors import OperatorError
 from pbmserv.mail.key_ring import blank_tokens
@@ -11,7 +10,7 @@ from pbmserv.mail.letter_kinds import OF_ACCOUNTS
 from pbmserv.plurals import counted
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.boards import may_show_secrets
-from pbmserv.service.operators.deeds import Deed, Signature
+from pbmserv.service.operators.deeds import Deed, Signature, read_day
 from pbmserv.store.delivery import bounces, letter_octets
 from pbmserv.store.operators import letters
 from pbmserv.store.operators.letters import LetterLine
@@ -41,11 +40,6 @@ def letter_text(context: CommandContext, number: int) -> tuple[LetterLine, str]:
     return line, blank_tokens(text)
 
 
-def failed_letters(context: CommandContext, since: datetime | None) -> list[int]:
-    """Return the numbers of failed letters that were queued at *since* or later (`None`: all)."""
-    return letters.failed_letters(context.connection, since)
-
-
 def retry_letters(context: CommandContext, _: Signature, numbers: Sequence[int]) -> Deed:
     """Send letters that wait, are held or have failed now.
 
@@ -72,6 +66,31 @@ def retry_letters(context: CommandContext, _: Signature, numbers: Sequence[int])
         return _deed("retry", queued[0], lines[0])
     before = {str(line.id): line.state for line in queued}
     return Deed("retry", counted(len(queued), "letter"), "\n".join(lines), (), {"before": before})
+
+
+def retry_failed(context: CommandContext, by: Signature, since: str) -> Deed:
+    """Send failed letters again.
+
+    Args:
+        since: a day; letters that were queued before it are left out. ``""`` leaves out none.
+
+    Raises:
+        OperatorError: the day is wrong, or none of the letters can be sent.
+    """
+    day = read_day(since) if since.strip() else None
+    numbers = letters.failed_letters(context.connection, day)
+    if numbers:
+        return retry_letters(context, by, numbers)
+    summary = "No letters have failed." if day is None else "No letters have failed since then."
+    return Deed("retry", counted(0, "letter"), summary)
+
+
+def flush(context: CommandContext, _: Signature) -> Deed:
+    """Send the letters now that wait for another attempt, as after an outage of the relay."""
+    number = letters.flush(context.connection, context.now)
+    waiting = counted(number, "letter that waits", "letters that wait")
+    summary = f"We send {waiting} for another attempt as soon as possible."
+    return Deed("flush", counted(number, "letter"), summary)
 
 
 def _retry_letter(context: CommandContext, number: int) -> LetterLine:

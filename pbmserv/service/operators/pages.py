@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -22,7 +22,6 @@ from pbmserv.service.operators import (
     blocked_senders,
     correspondence,
     events,
-    kept_mails,
     ladders,
     letters,
     overviews,
@@ -32,7 +31,7 @@ from pbmserv.service.operators.correspondence import Correspondence
 from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, look
 from pbmserv.service.operators.form_actions import ACTIONS, Fields, number_in
 from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
-from pbmserv.service.operators.orders import Order, order
+from pbmserv.service.operators.orders import Order
 from pbmserv.store.accounts.signing_keys import KeyLine
 from pbmserv.store.announcements import Announcement
 from pbmserv.store.audit import Entry
@@ -80,7 +79,11 @@ class Side(Protocol):
         ...
 
     def retry(self, number: int, by: Signature) -> str:
-        """Carry a kept mail out again; return a sentence for the operator."""
+        """Carry a kept mail out again; return a sentence for the operator.
+
+        Raises:
+            OperatorError: the mail is not kept.
+        """
         ...
 
 
@@ -291,29 +294,9 @@ class OperatorPages:
 
     def _do(self, command: str, fields: Fields, by: Signature) -> str:
         action = ACTIONS[command]
-        if action.order is not None:
-            return self._side.do(by, action.order(fields))
-        if command == "outbox retry":
-            return self._retry_letters(fields, by)
-        number = number_in(fields, action.fields[0])
-        if not self._mails.is_kept(number):
-            raise OperatorError(f"mail {number} is not kept any more")
-        if command == "inbox retry":
-            return self._side.retry(number, by)
-        return self._side.do(by, order(kept_mails.drop_mail, number))
-
-    def _retry_letters(self, fields: Fields, by: Signature) -> str:
-        """Send one letter again, or all failed letters (since a day)."""
-        if not fields.get("failed"):
-            numbers = [number_in(fields, "named")]
-        else:
-            since = fields.get("since", "").strip()
-            first = _day(since) if since else None
-            question = partial(letters.failed_letters, since=first)
-            numbers = look(self._services, self._database, self._clock, question)
-            if not numbers:
-                raise OperatorError("no letters have failed" + (" since then" if since else ""))
-        return self._side.do(by, order(letters.retry_letters, numbers))
+        if action.order is None:
+            return self._side.retry(number_in(fields, "numbers"), by)
+        return self._side.do(by, action.order(fields))
 
 
 def _log_failure(change: asyncio.Future[str]) -> None:
@@ -321,10 +304,3 @@ def _log_failure(change: asyncio.Future[str]) -> None:
     error = change.exception()
     if error is not None and not isinstance(error, OperatorError):
         log.error("an operator's change failed", exc_info=error)
-
-
-def _day(text: str) -> datetime:
-    try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError:
-        raise OperatorError("write the day as 2026-03-21") from None
