@@ -38,9 +38,9 @@ def suspend(game: GameKey, why: AuditWhy, by: By = "", config: ConfigFile = None
 
     Example: pbmserv game suspend blackbox --why "a bug in its rules"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import games
 
-    give_order(config, by, why, boards.close_game, game)
+    give_order(config, by, why, games.close_game, game)
 
 
 @app.command()
@@ -49,9 +49,9 @@ def restore(game: GameKey, why: AuditWhy, by: By = "", config: ConfigFile = None
 
     Example: pbmserv game restore blackbox --why "fixed"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import games
 
-    give_order(config, by, why, boards.open_game, game)
+    give_order(config, by, why, games.open_game, game)
 
 
 @app.command()
@@ -60,9 +60,9 @@ def resume(game: GameKey, why: AuditWhy, by: By = "", config: ConfigFile = None)
 
     Example: pbmserv game resume nim --why "version 1.1 is installed"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import games
 
-    give_order(config, by, why, boards.resume_game, game)
+    give_order(config, by, why, games.resume_game, game)
 
 
 app.command()(new)

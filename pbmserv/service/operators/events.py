@@ -15,8 +15,8 @@ from pbmserv.service.events import course, games, letters, new_events, pages, pa
 from pbmserv.service.events.kinds.kind import Kind
 from pbmserv.service.events.kinds.registry import SERVERS, kind_of
 from pbmserv.service.events.tables import DRAW, LOSS, WIN
-from pbmserv.service.operators.boards import game_key
 from pbmserv.service.operators.deeds import Deed, Signature, read_day
+from pbmserv.service.operators.games import game_key
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.events import event_entries, event_games, events

@@ -13,11 +13,13 @@ from pbmserv.service.operators import (
     blocked_senders,
     boards,
     events,
+    games,
     kept_mails,
     ladders,
     letters,
     lost_mailboxes,
     people,
+    ratings,
     reply_keys,
 )
 from pbmserv.service.operators.deeds import Deed
@@ -93,7 +95,7 @@ def _deadline(fields: Fields) -> Order:
 
 
 def _rated(fields: Fields, *, rated: bool) -> Order:
-    return order(boards.set_rated, number_in(fields, "board"), rated=rated)
+    return order(ratings.set_rated, number_in(fields, "board"), rated=rated)
 
 
 def _retry(fields: Fields) -> Order:
@@ -143,11 +145,11 @@ ACTIONS: Mapping[str, Action] = {
     "board end": _action(boards.end_board, board=number_in),
     "board hand-over": _action(boards.hand_over, board=number_in, old=_word, new=_word),
     "board deadline": Action(("board", *TIMES), _deadline),
-    "game suspend": _action(boards.close_game, game=_word),
-    "game restore": _action(boards.open_game, game=_word),
-    "game resume": _action(boards.resume_game, game=_word),
+    "game suspend": _action(games.close_game, game=_word),
+    "game restore": _action(games.open_game, game=_word),
+    "game resume": _action(games.resume_game, game=_word),
     "rating exclude": Action(("board",), partial(_rated, rated=False)),
     "rating include": Action(("board",), partial(_rated, rated=True)),
-    "rating rebuild": _action(boards.rebuild_ratings),
+    "rating rebuild": _action(ratings.rebuild_ratings),
 }
 """Actions that forms offer, by the name of the command."""

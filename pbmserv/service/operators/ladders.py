@@ -9,8 +9,8 @@ from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.said import UNSAID
 from pbmserv.service.ladder.ranks import Result
 from pbmserv.service.operators import boards as board_deeds
-from pbmserv.service.operators.boards import game_key
 from pbmserv.service.operators.deeds import Deed, Signature
+from pbmserv.service.operators.games import game_key
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.ladders import ladder_challenges, ladder_places, ladder_reigns, ladders

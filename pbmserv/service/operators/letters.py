@@ -9,11 +9,12 @@ from pbmserv.mail.key_ring import blank_tokens
 from pbmserv.mail.letter_kinds import OF_ACCOUNTS
 from pbmserv.plurals import counted
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.operators.boards import may_show_secrets
 from pbmserv.service.operators.deeds import Deed, Signature, read_day
+from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces, letter_octets
 from pbmserv.store.operators import letters
 from pbmserv.store.operators.letters import LetterLine
+from pbmserv.store.tables.boards import RUNNING
 from pbmserv.store.tables.mail import LetterState
 
 HIDDEN = (
@@ -35,7 +36,7 @@ def letter_text(context: CommandContext, number: int) -> tuple[LetterLine, str]:
     line = _lock_letter(context, number)
     raw = letter_octets.of_letter(context.connection, number) or b""
     text = raw.decode("utf-8", "replace").replace("\r\n", "\n")
-    if line.letter not in OF_ACCOUNTS and may_show_secrets(context, line.board_id, line.player_id):
+    if line.letter not in OF_ACCOUNTS and _may_show_secrets(context, line.board_id, line.player_id):
         text = text and f"{text.partition(_END_OF_HEAD)[0]}{_END_OF_HEAD}{HIDDEN}\n"
     return line, blank_tokens(text)
 
@@ -156,3 +157,11 @@ def _lock_letter(context: CommandContext, number: int) -> LetterLine:
     if line is None:
         raise OperatorError(f"there is no letter {number}; `pbmserv outbox list` shows them")
     return line
+
+
+def _may_show_secrets(context: CommandContext, number: int | None, player_id: int | None) -> bool:
+    """Return whether a letter to a player about a board may show secrets of a running board."""
+    board = boards.load(context.connection, number) if number else None
+    if board is not None and board.status in RUNNING:
+        return True
+    return bool(player_id and boards.running_of(context.connection, player_id))
