@@ -53,6 +53,6 @@ def test_a_mail_that_waits_is_listed(
     deliver_at_door(house, "help")
     result = CliRunner().invoke(app, ["mails", ALICE], catch_exceptions=False)
     assert "UTC waits to be carried out." in result.output
-    house.server.settle()  # the door forgets it later
+    house.server.play_stage.play.run_until_idle()  # the door forgets it later
     result = CliRunner().invoke(app, ["mails", ALICE], catch_exceptions=False)
     assert "UTC waits to be carried out." not in result.output
