@@ -72,9 +72,9 @@ def list_letters(
 
 def _relay_line(config: Path | None) -> str:
     """Return a sentence about a relay that does not answer the server on this machine."""
+    from pbmserv.service.operators.server_status import relay_line
     from pbmserv.stages.run_folders import first_run_folder
     from pbmserv.stages.state import states, worst_relay
-    from pbmserv.stages.status_lines import relay_line
 
     return relay_line(
         worst_relay(states(first_run_folder(loaded(config).settings.data_dir)).values())

@@ -5,16 +5,13 @@ from __future__ import annotations
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.services import Services
 from pbmserv.service.mails.incoming import MailParser
-from pbmserv.service.operators.pages import OperatorPages, Queue, Side
+from pbmserv.service.operators.pages import OperatorPages, Side
+from pbmserv.service.operators.server_status import ServerStatus
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.stages.base import Base
 from pbmserv.stages.play_of_pages import PagesDoor, PlayOfPages
-from pbmserv.stages.run_folders import first_run_folder
-from pbmserv.stages.state import started_at, states
-from pbmserv.stages.status_lines import queue_rows, reports_line, running_line
+from pbmserv.stages.status import status_of
 from pbmserv.store.boards.positions import Positions
-from pbmserv.store.delivery import reported_sources
-from pbmserv.store.operators import health
 
 
 class WebStage:
@@ -49,20 +46,7 @@ def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages
     games = tuple(game.info.key for game in base.registry)
     parser = MailParser(base.mail_domain, games, base.settings.mail_servers)
 
-    def queue() -> Queue:
-        with base.mail.reading.connect() as mail, base.game.reading.connect() as game:
-            queues = health.queues(mail, game, base.clock.now())
-            reports, sources = reports_line(game), reported_sources.worst(game, most=20)
-        stages = states(first_run_folder(base.settings.data_dir))
-        return Queue(
-            running_line(queues, started_at(stages.values())),
-            {name: state.doing for name, state in stages.items()},
-            queues.newest_mail,
-            queues.newest_letter,
-            health.sizes(base.game),
-            queue_rows(queues),
-            reports,
-            sources,
-        )
+    def status() -> ServerStatus:
+        return status_of(base.game, base.mail, base.settings.data_dir, base.clock.now())
 
-    return OperatorPages(services, base.game, base.clock, parser.parse, side, queue, base.mail)
+    return OperatorPages(services, base.game, base.clock, parser.parse, side, status, base.mail)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Protocol, TypeVar
@@ -32,12 +31,12 @@ from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, loo
 from pbmserv.service.operators.form_actions import ACTIONS, Fields, number_in
 from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
 from pbmserv.service.operators.orders import Order
+from pbmserv.service.operators.server_status import ServerStatus
 from pbmserv.store.accounts.signing_keys import KeyLine
 from pbmserv.store.announcements import Announcement
 from pbmserv.store.audit import Entry
 from pbmserv.store.blocked_senders import BlockedSender
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery.reported_sources import ReportedSource
 from pbmserv.store.operators import letters as letter_rows
 from pbmserv.store.operators.boards import BoardLine
 from pbmserv.store.operators.letters import LetterLine
@@ -87,37 +86,13 @@ class Side(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """The queues and sizes that ``pbmserv status`` prints.
-
-    Attributes:
-        running: whether a server runs, as a sentence.
-        stages: state of each stage on this machine.
-        newest_mail, newest_letter: row numbers.
-        octets: sizes of files and tables, by name.
-        waiting: name, length and age of each queue.
-        reports: what other mail servers reported, as a sentence.
-        sources: addresses that sent messages which failed DMARC.
-    """
-
-    running: str
-    stages: Mapping[str, str]
-    newest_mail: int
-    newest_letter: int
-    octets: Mapping[str, int]
-    waiting: Sequence[tuple[str, str, str]]
-    reports: str
-    sources: Sequence[ReportedSource]
-
-
 class OperatorPages:
     """Answers questions of the operators' pages, and carries out their changes.
 
     Args:
         read: reads the envelope of a kept mail, as play does.
         side: carries out the changes.
-        queue: reads the lengths of the queues.
+        status: returns the status of the server.
         mail_store: the database in which the door stores mails.
     """
 
@@ -128,7 +103,7 @@ class OperatorPages:
         clock: Clock,
         read: Callable[[Envelope], IncomingMail],
         side: Side,
-        queue: Callable[[], Queue],
+        status: Callable[[], ServerStatus],
         mail_store: Database,
     ) -> None:
         self._mail_store = mail_store
@@ -137,16 +112,17 @@ class OperatorPages:
         self._clock = clock
         self._side = side
         self._mails = KeptMailsView(database, read)
-        self._queue = queue
+        self._status = status
         # A deed may take minutes (to rebuild the ratings). The threads of web are watched, so it
         # must not block one of them.
         self._deeds = ThreadPoolExecutor(DEEDS, "deed")
 
     # -- questions -------------------------------------------------------------------------
 
-    async def queue(self) -> Queue:
-        """Return the queues."""
-        return await asyncio.to_thread(self._queue)
+    async def status(self) -> tuple[ServerStatus, Sequence[str]]:
+        """Return the status of the server, and sentences about it."""
+        status = await asyncio.to_thread(self._status)
+        return status, [*status.sentences(self._clock.now())]
 
     async def mails(self) -> tuple[Sequence[KeptMail], int]:
         """Return the first kept mails (see `KeptMailsView.list`), and the number of all."""
