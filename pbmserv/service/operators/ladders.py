@@ -13,7 +13,7 @@ from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.operators.games import game_key
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
-from pbmserv.store.ladders import ladder_challenges, ladder_places, ladder_reigns, ladders
+from pbmserv.store.ladders import ladder_challenges, ladder_places, ladders
 from pbmserv.store.ladders.ladder_challenges import Challenge
 from pbmserv.store.ladders.ladders import Ladder
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
@@ -36,7 +36,6 @@ def remove(context: CommandContext, by: Signature, game: str, userid: str) -> De
         )
     if place is None:
         raise OperatorError(f"{userid} is not on the ladder of {key}")
-    ladder_reigns.note_first(context.connection, ladder.id, context.now)
     title = context.services.registry.titles.get(key, key)
     part = Part("ladder-news", {"event": "removed", "game": key, "title": title, "why": by.why})
     letter = Notification(place.address, place.player_id, part)
