@@ -5,7 +5,7 @@ from __future__ import annotations
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.services import Services
 from pbmserv.service.mails.incoming import MailParser
-from pbmserv.service.operators.pages import OperatorPages, Side
+from pbmserv.service.operators.pages import OperatorPages, OrderTaker
 from pbmserv.service.operators.server_status import ServerStatus
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.stages.base import Base
@@ -20,7 +20,7 @@ class WebStage:
     Args:
         base: settings and databases.
         door: stores forms and commands of pages.
-        side: carries out the changes of operators' pages.
+        orders: carries out the changes of operators' pages.
 
     Attributes:
         play: carries out forms and commands.
@@ -28,20 +28,20 @@ class WebStage:
         operators: the pages of operators.
     """
 
-    def __init__(self, base: Base, door: PagesDoor, side: Side) -> None:
+    def __init__(self, base: Base, door: PagesDoor, orders: OrderTaker) -> None:
         self.play = PlayOfPages(base, door)
         services = base.services(Positions(base.registry), Memo(), base.traffic())
         self.web_requests = WebRequests(services, base.game, base.clock, self.play)
-        self.operators = _operator_pages(base, services, side)
+        self.operators = _operator_pages(base, services, orders)
 
 
-def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages:
+def _operator_pages(base: Base, services: Services, orders: OrderTaker) -> OperatorPages:
     """Return the service behind the operators' pages.
 
     Args:
         base: databases and games.
         services: shared by the pages of this process.
-        side: carries out the changes.
+        orders: carries out the changes.
     """
     games = tuple(game.info.key for game in base.registry)
     parser = MailParser(base.mail_domain, games, base.settings.mail_servers)
@@ -49,4 +49,4 @@ def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages
     def status() -> ServerStatus:
         return status_of(base.game, base.mail, base.settings.data_dir, base.clock.now())
 
-    return OperatorPages(services, base.game, base.clock, parser.parse, side, status, base.mail)
+    return OperatorPages(services, base.game, base.clock, parser.parse, orders, status, base.mail)

@@ -45,10 +45,12 @@ def end_board(context: CommandContext, by: Signature, number: int) -> Deed:
 def end_boards_of(
     context: CommandContext, by: Signature, player_id: int
 ) -> tuple[list[int], list[Notification]]:
-    """End the running boards of a player who is gone without a result; return their numbers, and
-    the letters to the others.
+    """End a player's running boards without a result, since the player is gone.
 
     Boards of an event are left to it: within a day it takes the player out by its own rules.
+
+    Returns:
+        The numbers of the ended boards, and the letters to the other players.
     """
     ended, letters = [], list[Notification]()
     for number in boards.running_of(context.connection, player_id):

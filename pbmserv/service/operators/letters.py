@@ -21,7 +21,8 @@ HIDDEN = (
     "Its reader plays a board that hides something, so its text stays closed until that is over."
 )
 _END_OF_HEAD = "\n\n"
-_SETTLED = frozenset({LetterState.SENT, LetterState.DIGEST, LetterState.FOLDED})
+SETTLED = frozenset({LetterState.SENT, LetterState.DIGEST, LetterState.FOLDED})
+"""States of letters that operators cannot change any more."""
 
 
 def letter_text(context: CommandContext, number: int) -> tuple[LetterLine, str]:
@@ -140,7 +141,7 @@ def _lock_unsettled(context: CommandContext, number: int) -> LetterLine:
         OperatorError: there is no such letter, or it cannot be changed.
     """
     line = _lock_letter(context, number)
-    if line.state in _SETTLED:
+    if line.state in SETTLED:
         is_sent = line.state == LetterState.SENT
         why = "has been sent" if is_sent else f"is in a digest ({line.state})"
         raise OperatorError(f"letter {number} {why}; you cannot change that")

@@ -47,8 +47,8 @@ from pbmserv.store.tables.mail import LetterState
 
 T = TypeVar("T")
 
-DEEDS = 4
-"""Changes that are carried out at a time."""
+AT_ONCE = 4
+"""Largest number of changes that are carried out at a time."""
 
 ANSWER_S = 5.0
 """Seconds that a page waits for a change."""
@@ -57,16 +57,16 @@ MOST = 100
 """Largest number of rows in a list."""
 
 ENTRIES = 20
-"""Audit entries on the page of a mail, letter, player, board or game."""
-SENT = (LetterState.SENT, LetterState.FOLDED, LetterState.DIGEST)
+"""Audit entries on the page of a mail or letter, and announcements on their page."""
+
 LETTERS = tuple(LetterState)
-WAITING = tuple(state for state in LetterState if state not in SENT)
+UNSETTLED = tuple(state for state in LetterState if state not in letters.SETTLED)
 PLAYERS = tuple(PlayerState)
 BOARDS = tuple(BoardStatus)
 log = logging.getLogger("pbmserv.service")
 
 
-class Side(Protocol):
+class OrderTaker(Protocol):
     """Carries out orders of operators, in this process or another one."""
 
     def do(self, by: Signature, order: Order) -> str:
@@ -91,7 +91,7 @@ class OperatorPages:
 
     Args:
         read: reads the envelope of a kept mail, as play does.
-        side: carries out the changes.
+        orders: carries out the changes.
         status: returns the status of the server.
         mail_store: the database in which the door stores mails.
     """
@@ -102,7 +102,7 @@ class OperatorPages:
         database: Database,
         clock: Clock,
         read: Callable[[Envelope], IncomingMail],
-        side: Side,
+        orders: OrderTaker,
         status: Callable[[], ServerStatus],
         mail_store: Database,
     ) -> None:
@@ -110,12 +110,12 @@ class OperatorPages:
         self._services = services
         self._database = database
         self._clock = clock
-        self._side = side
+        self._orders = orders
         self._mails = KeptMailsView(database, read)
         self._status = status
         # A deed may take minutes (to rebuild the ratings). The threads of web are watched, so it
         # must not block one of them.
-        self._deeds = ThreadPoolExecutor(DEEDS, "deed")
+        self._deeds = ThreadPoolExecutor(AT_ONCE, "deed")
 
     # -- questions -------------------------------------------------------------------------
 
@@ -145,10 +145,10 @@ class OperatorPages:
         """Return letters, newest first.
 
         Args:
-            state: a state, ``all``, or ``""`` for all letters that wait.
+            state: a state, ``all``, or ``""`` for all that operators can still change.
             to: part of the address.
         """
-        states = LETTERS if state == "all" else (state,) if state in LETTERS else WAITING
+        states = LETTERS if state == "all" else (state,) if state in LETTERS else UNSETTLED
         return await self._look(
             lambda c: letter_rows.letters(c.connection, tuple(states), to.lower(), MOST)
         )
@@ -161,7 +161,7 @@ class OperatorPages:
         """
         row, text = await self._look(partial(letters.letter_text, number=number))
         entries = await self.audit(f"letter {number}", ENTRIES)
-        return row, text, row.state not in SENT and bool(row.recipient), entries
+        return row, text, row.state in UNSETTLED and bool(row.recipient), entries
 
     async def correspondence(
         self, name: str
@@ -271,8 +271,8 @@ class OperatorPages:
     def _do(self, command: str, fields: Fields, by: Signature) -> str:
         action = ACTIONS[command]
         if action.order is None:
-            return self._side.retry(number_in(fields, "numbers"), by)
-        return self._side.do(by, action.order(fields))
+            return self._orders.retry(number_in(fields, "numbers"), by)
+        return self._orders.do(by, action.order(fields))
 
 
 def _log_failure(change: asyncio.Future[str]) -> None:
