@@ -61,8 +61,11 @@ def retry_mails(
 
     numbers = list(dict.fromkeys(numbers))
     with _kept_mails(config) as mails:
-        for number in numbers:
-            check_is_kept(mails, number)
+        for number in numbers:  # none is carried out if one of them is a slip
+            if not mails.is_kept(number):
+                raise failure(
+                    f"There is no kept mail {number}. `pbmserv inbox list` shows them all."
+                )
     play = orders(loaded(config))
     for number in numbers:
         say(play.retry(number, signature(by, why)))
@@ -105,12 +108,6 @@ def print_mail(mails: KeptMailsView, number: int) -> None:
     if raw is None:
         raise failure(f"There is no mail {number}. `pbmserv inbox list` shows the kept ones.")
     say(raw)
-
-
-def check_is_kept(mails: KeptMailsView, number: int) -> None:
-    """Raise a failure unless the mail is kept."""
-    if not mails.is_kept(number):
-        raise failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")
 
 
 @contextmanager

@@ -29,6 +29,11 @@ Fields: TypeAlias = Mapping[str, str]
 
 LARGEST = 2**63 - 1
 """Largest number of a row; databases accept no larger one in a query."""
+TIMES = ("nagtime", "forfeittime", "totaltime")
+"""Fields for the times of a board, each with a number of days."""
+LONGEST_TIME = 365
+LONGEST_AGE = 3_650
+"""Largest number of days since the newest letter of a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +108,6 @@ def _retry(fields: Fields) -> Order:
         return order(letters.retry_failed, _text(fields, "since"))
     return order(letters.retry_letters, [number_in(fields, "named")])
 
-
-TIMES = ("nagtime", "forfeittime", "totaltime")
-
-LONGEST_TIME = 365
-"""Days."""
-
-LONGEST_AGE = 3_650
-"""Days since the newest letter of a key."""
 
 ACTIONS: Mapping[str, Action] = {
     "announce": Action(("title", "text", "service"), _announcement),
