@@ -28,15 +28,23 @@ T = TypeVar("T")
 LONGEST_WHY = 500
 """Characters of a reason."""
 KINDS = (
-    *("user", "board", "game", "event", "mail", "letter", "ladder"),
-    *("broadcast", "announcement", "sender"),
+    "user",
+    "board",
+    "game",
+    "event",
+    "mail",
+    "letter",
+    "ladder",
+    "broadcast",
+    "announcement",
+    "sender",
 )
-"""First words of targets; other targets are ``ratings`` and, for several letters, ``3 letters``."""
+"""First words of targets. Targets of one word are ``ratings``, ``keys`` and ``letters``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The operator who acts, and the reason, which the players concerned read."""
+    """The operator who acts, and the reason, which players who are told of the deed read."""
 
     operator: str
     why: str
@@ -48,7 +56,7 @@ class Deed:
 
     Attributes:
         action: one word for the audit.
-        target: ``user alice``, ``board 12``, ``game blackbox``, ``mail 3`` or ``ratings``.
+        target: the thing that was changed, such as ``user alice`` or ``ratings``; see `KINDS`.
         summary: answer for the operator, mostly one sentence.
         letters: letters to the players concerned.
         facts: state before and after for the audit, ready for JSON.
@@ -149,7 +157,7 @@ def entries(context: CommandContext, target: str, most: int) -> list[Entry]:
         OperatorError: targets have no such kind.
     """
     words = target.lower().split()
-    if len(words) > 1 and words[0] not in KINDS and words[1:] != ["letters"]:
+    if len(words) > 1 and words[0] not in KINDS:
         closest = get_close_matches(words[0], KINDS, 1)
         raise OperatorError(
             f"the audit has no kind {words[0]}; there are {', '.join(KINDS)}; "

@@ -239,7 +239,10 @@ def event_lines(context: CommandContext, most: int) -> list[tuple[str, ...]]:
 
 
 def watched(context: CommandContext) -> list[tuple[str, ...]]:
-    """Return pairs of players of events and ladders, one of whom gave up early: loser, winner, how
-    often, how often they met, and the newest board."""
+    """Return pairs of players of events and ladders, one of whom gave up early.
+
+    Each is the loser, the winner, how often the loser gave up, how often they met, and the newest
+    board.
+    """
     since = context.now - WATCHED
     return event_rows.early_resignations(context.connection, since, FEW_PLIES)

@@ -50,7 +50,7 @@ def settle(context: CommandContext, _: Signature, number: int, winner: str) -> D
     The scheduler moves the players, as after any game.
 
     Raises:
-        OperatorError: the board is no open challenge, does not run, or the winner is not there.
+        OperatorError: the board is not an open challenge, does not run, or the winner is not there.
     """
     _lock_challenge(context, number)
     board = boards.lock(context.connection, number)
@@ -75,7 +75,7 @@ def annul(context: CommandContext, by: Signature, number: int) -> Deed:
     """Let a challenge move nobody; its board ends without a result if it runs.
 
     Raises:
-        OperatorError: the board is no challenge, or its result has moved the players.
+        OperatorError: the board is not a challenge, or its result has moved the players.
     """
     _lock_challenge(context, number)
     board = boards.load(context.connection, number)
@@ -98,7 +98,7 @@ def _lock_challenge(context: CommandContext, number: int) -> Challenge:
     """Return and lock an open challenge.
 
     Raises:
-        OperatorError: the board is none, or its result has been carried out.
+        OperatorError: the board is not a challenge, or its result has been carried out.
     """
     challenge = ladder_challenges.lock(context.connection, number)
     if challenge is None:

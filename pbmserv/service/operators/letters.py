@@ -67,7 +67,7 @@ def retry_letters(context: CommandContext, _: Signature, numbers: Sequence[int])
     if len(numbers) == 1:
         return _deed("retry", queued[0], lines[0])
     before = {str(line.id): line.state for line in queued}
-    return Deed("retry", counted(len(queued), "letter"), "\n".join(lines), (), {"before": before})
+    return Deed("retry", "letters", "\n".join(lines), (), {"before": before})
 
 
 def retry_failed(context: CommandContext, by: Signature, since: str) -> Deed:
@@ -84,7 +84,7 @@ def retry_failed(context: CommandContext, by: Signature, since: str) -> Deed:
     if numbers:
         return retry_letters(context, by, numbers)
     summary = "No letters have failed." if day is None else "No letters have failed since then."
-    return Deed("retry", counted(0, "letter"), summary)
+    return Deed("retry", "letters", summary)
 
 
 def flush(context: CommandContext, _: Signature) -> Deed:
@@ -92,7 +92,7 @@ def flush(context: CommandContext, _: Signature) -> Deed:
     number = letters.flush(context.connection, context.now)
     waiting = counted(number, "letter that waits", "letters that wait")
     summary = f"We send {waiting} for another attempt as soon as possible."
-    return Deed("flush", counted(number, "letter"), summary)
+    return Deed("flush", "letters", summary, (), {"letters": number})
 
 
 def _retry_letter(context: CommandContext, number: int) -> LetterLine:
