@@ -172,7 +172,10 @@ def _is_newest_move(context: CommandContext, number: int, command: command_types
 
 
 def _turns_by_board(context: CommandContext) -> dict[int, int | None]:
-    """Return the boards of the answered letter, each with the turn for which it waited."""
+    """Return the boards of the answered letter, each with the turn for which it waited.
+
+    The turn is `None` if the board did not wait, or the letter does not say for which turn.
+    """
     reply_address = context.reply_address
     if reply_address is not None and reply_address.purpose is Purpose.BOARD:
         return {reply_address.about: reply_address.number}  # a letter about one board

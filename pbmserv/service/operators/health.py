@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -29,6 +29,8 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.operators import health as rows
 from pbmserv.store.operators.health import Away, Queues, Waiting
 from pbmserv.store.tables.downtime import PauseKind
+
+T = TypeVar("T")
 
 FRESH_S = 1.0
 """Seconds for which a result is used again, so that a flood of requests costs one look."""
@@ -169,6 +171,34 @@ def sentence_about(away: Away) -> str:
     return f"{away.game} is stopped ({away.why}); {boards}; try `pbmserv game resume {away.game}`"
 
 
+class _Question(Generic[T]):
+    """A question to the database. While one hangs, no further ones are asked.
+
+    Args:
+        ask: asks it.
+        late: reason of the check if there is no answer in `WRITE_S`.
+    """
+
+    def __init__(self, ask: Callable[[], asyncio.Future[T]], late: str) -> None:
+        self._ask = ask
+        self._late = late
+        self._asked: asyncio.Future[T] | None = None
+
+    async def answer(self) -> T | Check:
+        """Return the answer, or a failing check."""
+        try:
+            if self._asked is None:
+                self._asked = self._ask()
+            answer = await asyncio.wait_for(asyncio.shield(self._asked), WRITE_S)
+        except TimeoutError:
+            return Check("failing", self._late.format(WRITE_S))
+        except (SQLAlchemyError, ServerFault, OSError) as fault:
+            self._asked = None
+            return Check("failing", reason(fault) or type(fault).__name__)
+        self._asked = None
+        return answer
+
+
 class Health:
     """Checks the server, at most once in `FRESH_S`; for one event loop.
 
@@ -193,12 +223,16 @@ class Health:
         self._folder = folder
         self._mail = mail
         self._game = game
-        self._write = write
         self._clock = clock
         self._turn = asyncio.Lock()
         self._latest: tuple[float, Snapshot] | None = None
-        self._writing: Future[None] | None = None
-        self._reading: asyncio.Task[tuple[Queues, dict[str, int]]] | None = None
+        self._probe = _Question(
+            lambda: asyncio.wrap_future(write()), "nothing could be written within {:g} seconds"
+        )
+        self._queues = _Question(
+            lambda: asyncio.create_task(asyncio.to_thread(self._ask)),
+            "the database did not answer within {:g} seconds",
+        )
 
     async def live(self) -> Report:
         """Return whether every thread runs and beats; the event loop works if it answers."""
@@ -220,7 +254,7 @@ class Health:
 
     async def _look(self) -> Snapshot:
         parts, write, answer = await asyncio.gather(
-            asyncio.to_thread(self._look_at_parts), self._try_write(), self._try_read()
+            asyncio.to_thread(self._look_at_parts), self._try_write(), self._queues.answer()
         )
         free = shutil.disk_usage(self._folder).free
         checks = {
@@ -251,35 +285,10 @@ class Health:
         return Snapshot(Report(checks), parts, queues, sizes, free, backup_at)
 
     async def _try_write(self) -> Check:
-        """Store a probe. While one hangs, no further ones are stored."""
         clock = asyncio.get_running_loop().time
         begun = clock()
-        try:
-            if self._writing is None:
-                self._writing = self._write()
-            waiting = asyncio.shield(asyncio.wrap_future(self._writing))
-            await asyncio.wait_for(waiting, WRITE_S)
-        except TimeoutError:
-            return Check("failing", f"nothing could be written within {WRITE_S:g} seconds")
-        except (SQLAlchemyError, ServerFault, OSError) as fault:
-            self._writing = None
-            return Check("failing", reason(fault) or type(fault).__name__)
-        self._writing = None
-        return Check(numbers={"ms": round((clock() - begun) * 1000, 1)})
-
-    async def _try_read(self) -> tuple[Queues, dict[str, int]] | Check:
-        """Read the queues. While one query hangs, no further ones are sent."""
-        try:
-            if self._reading is None:
-                self._reading = asyncio.create_task(asyncio.to_thread(self._ask))
-            answer = await asyncio.wait_for(asyncio.shield(self._reading), WRITE_S)
-        except TimeoutError:
-            return Check("failing", f"the database did not answer within {WRITE_S:g} seconds")
-        except (SQLAlchemyError, ServerFault, OSError) as fault:
-            self._reading = None
-            return Check("failing", reason(fault) or type(fault).__name__)
-        self._reading = None
-        return answer
+        fault = await self._probe.answer()
+        return fault or Check(numbers={"ms": round((clock() - begun) * 1000, 1)})
 
     def _ask(self) -> tuple[Queues, dict[str, int]]:
         with self._mail.reading.connect() as mail, self._game.reading.connect() as game:
