@@ -119,10 +119,15 @@ def test_the_digest_reminds_and_results_do_not_wait_for_it(server: Correspondenc
     server.live(days=3)
     assert server.letters() == []
     server.send(alice, f"blackbox challenge alice bob {SMALL} --nagtime=1 --forfeittime=2")
+    server.send(alice, f"blackbox challenge alice bob {SMALL}")
     server.send(alice, "message alice secret bob", "How are you?")
     server.letters(alice)
     server.live(hours=23)
     challenge = server.letter(bob)
+    assert challenge.text.index("Blackbox 1") < challenge.text.index("Blackbox 2"), "it is due"
+    server.reply(challenge, "2: reject")
+    server.letters(bob)
+    server.letters(alice)
     assert "Board 1 has waited for your answer since 4 March 2026." in challenge.one_line
     assert "the challenge is withdrawn on Friday 6 March 2026, 12:00" in challenge.one_line
     server.reply(challenge, "1: b2")
