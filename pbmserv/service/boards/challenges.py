@@ -48,31 +48,45 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
         options = tuple(option for option in command.options if option != "-race")
         command = replace(command, options=options)  # refused, since it needs another player
     _refuse_options_without_dash(context, game, command)
-    if command.alone and len(command.userids) > 1:
-        context.current.echo_hidden = True  # people write a password here, as in other commands
-        player = players.active_by_userid(context.connection, command.userids[0])
-        example = f"{game.info.key} solo {player.userid if player is not None else 'USERID'}"
-        raise Refused("only-one-player", example=example)
+    _refuse_company(context, game, command)
     for place, userid in enumerate(written.userids, 1):
         _refuse_unknown_name(context, userid, place)
-    part = " ".join(command.userids)
-    is_alone = len(command.userids) == 1 and "-race" in command.options
-    line = f"{game.info.key} {'solo' if is_alone else 'challenge'} {part}"
-    seats = len(command.userids)
-    options, rated = read_options(game, command.options, seats, part, line, command.times)
+    options, rated = _options_of(game, command)
     sitting = tuple(
         _invited(context, game, userid, options, command.userids) for userid in command.userids
     )
-    settings = (*command.options, *command.times)
-    words = (command.game, "challenge", "{you}", *command.userids[1:], *settings)
-    if len(command.userids) == 1:
-        words = (command.game, "solo", "{you}", *(word for word in settings if word != "-race"))
-    example = " ".join(words)
     if command.credentials is not None:
         sender = context.authenticate(command.credentials)
     else:
-        sender = sender_of(context, sitting, example)
+        sender = sender_of(context, sitting, _example_of(command))
     return propose(context, sender, Proposal(game, options, rated, terms, sitting), {})
+
+
+def _refuse_company(context: CommandContext, game: AnyGame, command: Challenge) -> None:
+    """Refuse other names behind "solo"; people write a password there, as in other commands."""
+    if not command.alone or len(command.userids) == 1:
+        return
+    context.current.echo_hidden = True
+    player = players.active_by_userid(context.connection, command.userids[0])
+    example = f"{game.info.key} solo {player.userid if player is not None else 'USERID'}"
+    raise Refused("only-one-player", example=example)
+
+
+def _options_of(game: AnyGame, command: Challenge) -> tuple[tuple[str, ...], bool]:
+    """Return the options of a challenge, and whether its board is rated; see `read_options`."""
+    seats, names = len(command.userids), " ".join(command.userids)
+    is_alone = seats == 1 and "-race" in command.options
+    line = f"{game.info.key} {'solo' if is_alone else 'challenge'} {names}"
+    return read_options(game, command.options, seats, names, line, command.times)
+
+
+def _example_of(command: Challenge) -> str:
+    """Return the line that makes the same challenge, with ``{you}`` for its writer's userid."""
+    settings = (*command.options, *command.times)
+    if len(command.userids) == 1:
+        settings = tuple(word for word in settings if word != "-race")
+        return " ".join((command.game, "solo", "{you}", *settings))
+    return " ".join((command.game, "challenge", "{you}", *command.userids[1:], *settings))
 
 
 def _with_writer(context: CommandContext, game: AnyGame, command: Challenge) -> Challenge:
