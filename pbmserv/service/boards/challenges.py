@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -203,21 +203,15 @@ def reject(context: CommandContext, command: Reject) -> Answer:
 def _refuse_options_without_dash(
     context: CommandContext, game: AnyGame, command: Challenge
 ) -> None:
-    """Refuse names that look like options without "-": "challenge bob race", "… size 8x8"."""
-    forms = dict(form.removeprefix("-").partition("=")[::2] for form, _ in game.info.options)
-    names: list[str] = []
-    options: list[str] = []
-    for word in command.userids:
-        if is_player(context, word):
-            names.append(word)
-        elif options and options[-1].endswith("=") and _is_option(game, options[-1] + word):
-            options[-1] += word
-        elif word in forms:
-            options.append(f"-{word}=" if forms[word] else f"-{word}")
-        elif fitting := _of_one_option(game, forms, word):
-            options.append(fitting)
-        else:  # perhaps a password
-            return
+    """Refuse names that look like options without "-": "challenge bob race", "… size 8x8".
+
+    Raises:
+        Refused: its example is the line with these options, if enough players are left.
+    """
+    split = _names_and_options(context, game, command.userids)
+    if split is None:  # perhaps a password is among them
+        return
+    names, options = split
     if not options:
         return
     sender = context.actor.address
@@ -234,6 +228,30 @@ def _refuse_options_without_dash(
     words = tuple(word for word in words if word != "-race" or not command.alone)
     example = " ".join((line, *words, *command.times))
     raise Refused("option-sign", part=options[0].strip("-="), example=example)
+
+
+def _names_and_options(
+    context: CommandContext, game: AnyGame, words: Sequence[str]
+) -> tuple[list[str], list[str]] | None:
+    """Split the names of a challenge into players and options without "-", which are completed.
+
+    Return `None` if a word is neither.
+    """
+    forms = dict(form.removeprefix("-").partition("=")[::2] for form, _ in game.info.options)
+    names: list[str] = []
+    options: list[str] = []
+    for word in words:
+        if is_player(context, word):
+            names.append(word)
+        elif options and options[-1].endswith("=") and _is_option(game, options[-1] + word):
+            options[-1] += word
+        elif word in forms:
+            options.append(f"-{word}=" if forms[word] else f"-{word}")
+        elif fitting := _of_one_option(game, forms, word):
+            options.append(fitting)
+        else:
+            return None
+    return names, options
 
 
 def _of_one_option(game: AnyGame, forms: Mapping[str, str], word: str) -> str:
