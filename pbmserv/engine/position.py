@@ -26,6 +26,7 @@ from pbmserv.engine.protocol import (
 )
 from pbmserv.engine.record import (
     CLAIM,
+    DECLINE,
     DUPLICATE,
     EARLY_ENDS,
     FORFEIT,
@@ -46,6 +47,9 @@ from pbmserv.errors import Illegal, MoveError
 
 _RESTORING = frozenset({UNDO, REDO})
 _PAST = frozenset({UNDO, REDO, RESTART})
+_DROPPED_OUT = {FORFEIT: "forfeit", DECLINE: "declined"}
+"""Texts of withdrawals that are no resignations, each with the kind of its note, which is also the
+reason that a race shows."""
 _CHARACTERS = 24
 
 LARGEST_STATE = 1_000_000
@@ -93,9 +97,8 @@ def advance(game: AnyGame, chance: bytes, state: Any, ply: Ply) -> Step[Any]:
     rng = Rng(chance, ply.number)
     if ply.text == WITHDRAW:
         return game.withdraw(state, ply.seat, rng)
-    if ply.text == FORFEIT:
-        late = game.forfeit if races(game) else game.withdraw
-        return _forfeited(late(state, ply.seat, rng))
+    if ply.text in _DROPPED_OUT:
+        return _dropped_out(game, state, ply, rng)
     if ply.text == CLAIM:
         return _claimed(game, state, ply.seat)
     if ply.text == HINT:
@@ -115,10 +118,15 @@ def _claimed(game: object, state: Any, seat: Seat) -> Step[Any]:
     return game.claim_draw(state, seat)
 
 
-def _forfeited(step: Step[Any]) -> Step[Any]:
-    """Return the step of a withdrawal with notes and texts of a forfeit."""
-    notes = tuple(replace(n, kind=FORFEIT) if n.kind == "resigned" else n for n in step.notes)
-    public = {seat: FORFEIT if text == WITHDRAW else text for seat, text in step.public.items()}
+def _dropped_out(game: AnyGame, state: Any, ply: Ply, rng: Rng) -> Step[Any]:
+    """Return the step of a withdrawal with the notes and texts of a forfeit or of a no."""
+    reason = _DROPPED_OUT[ply.text]
+    if races(game):
+        step = game.drop_out(state, ply.seat, reason, rng)
+    else:
+        step = game.withdraw(state, ply.seat, rng)
+    notes = tuple(replace(n, kind=reason) if n.kind == "resigned" else n for n in step.notes)
+    public = {seat: ply.text if text == WITHDRAW else text for seat, text in step.public.items()}
     return replace(step, notes=notes, public=public)
 
 
@@ -482,6 +490,10 @@ class Position:
     def withdraw(self, seat: Seat) -> Position:
         """Return the position after *seat* resigns."""
         return self.play(Ply(self.number + 1, seat, WITHDRAW, free=False))
+
+    def decline(self, seat: Seat) -> Position:
+        """Return the position after *seat* declines a race, in which the others go on."""
+        return self.play(Ply(self.number + 1, seat, DECLINE, free=False))
 
     def claim(self, seat: Seat) -> Position:
         """Return the position after *seat* claims a draw.

@@ -50,10 +50,13 @@ WITHDRAW = "resign"
 FORFEIT = "forfeit"
 """The text of a withdrawal by the clock, since the player took too long."""
 
+DECLINE = "decline"
+"""The text of a withdrawal from a race that the player never accepted. The others go on."""
+
 CLAIM = "claim"
 """The text of a ply that claims a draw, since the other player has been silent for long."""
 
-EARLY_ENDS = frozenset((WITHDRAW, FORFEIT, CLAIM))
+EARLY_ENDS = frozenset((WITHDRAW, FORFEIT, DECLINE, CLAIM))
 """Texts of plies that end a game before its rules do, and are no moves."""
 
 UNDO = "undo"

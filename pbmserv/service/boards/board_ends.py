@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.engine.position import Position
-from pbmserv.engine.record import FORFEIT, JOIN, WITHDRAW
+from pbmserv.engine.record import DECLINE, FORFEIT, JOIN, WITHDRAW
 from pbmserv.engine.types import Outcome
 from pbmserv.errors import ServerFault
 from pbmserv.service.boards import reports
@@ -83,7 +83,7 @@ def everybody_played(board: BoardRow, after: Position) -> bool:
     A forged From address may have begun the board, and a forger must not be able to give away
     ratings of others. In an event, players may give a game up before their first move.
     """
-    no_moves = {FORFEIT, JOIN, WITHDRAW} if board.of_event else {FORFEIT, JOIN}
+    no_moves = {FORFEIT, JOIN, DECLINE} | ({WITHDRAW} if board.of_event else set())
     present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text not in no_moves}
     return len(present) == board.seats
 
