@@ -181,6 +181,10 @@ class AdaptedGame:
         """Return the number of the turn that a seat uses next."""
         return state.turn(seat)
 
+    def is_out(self, state: Table, seat: Seat) -> bool:
+        """Return whether a seat was eliminated or has resigned."""
+        return seat in state.out
+
     def view(self, state: Table, seat: Seat | None) -> View:
         """Return the board as a seat may see it: all of it after the end."""
         side = None if seat is None else state.sides[seat]
@@ -220,7 +224,7 @@ class AdaptedGame:
             refusal = self._refused(NotUnderstood, "not-a-move", view, text)
             raise refusal.offering(self._named_move(view, text))
         if not view.may_act:
-            waits = not view.is_over and view.seat not in {None, *view.table.out}
+            waits = not view.is_over and view.seat is not None and not view.is_out
             raise self._refused(Illegal, "not-your-turn" if waits else "not-now", view, text)
         if self._reads_itself:
             try:
@@ -292,7 +296,8 @@ class AdaptedGame:
         self, kind: type[MoveError], code: str, view: View, text: str, **values: str
     ) -> MoveError:
         facts = {"title": self.info.title, "ask": view.ask, **values}
-        return kind(f"{self.info.key}.{code}", part=" ".join(text.split())[:60], **facts)
+        part = " ".join(text.split())[:60]
+        return kind(f"{self.info.key}.{code}", part=part, is_out=view.is_out, **facts)
 
     def meant(self, view: View, text: str) -> Move | None:
         """Return the one legal move that occurs among other words."""
@@ -351,9 +356,10 @@ class AdaptedGame:
             return self._keeper.answer(state, seat, agreed=move.text == ACCEPT)
         return self._keeper.offer(state, seat, move.text)
 
-    def _not_now(self, part: str) -> Illegal:
+    def _not_now(self, part: str, *, is_out: bool = False) -> Illegal:
         """Return the refusal of a move for which a seat has no turn."""
-        return Illegal(f"{self.info.key}.not-now", part=part, title=self.info.title, ask="")
+        code, title = f"{self.info.key}.not-now", self.info.title
+        return Illegal(code, part=part, title=title, ask="", is_out=is_out)
 
     def claim_draw(self, state: Table, seat: Seat) -> Step[Table]:
         """Return the step after a seat has claimed a draw from a silent opponent.
@@ -372,7 +378,7 @@ class AdaptedGame:
             Illegal: the board is over, or the seat is out.
         """
         if state.outcome is not None or seat in state.out:
-            raise self._not_now("resign")
+            raise self._not_now("resign", is_out=state.outcome is None)
         return self._keeper.resign(state, seat, rng)
 
     def outcome(self, state: Table) -> Outcome | None:

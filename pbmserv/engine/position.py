@@ -18,6 +18,7 @@ from pbmserv.engine.chance import mixed_chance
 from pbmserv.engine.protocol import (
     Claimable,
     Dealing,
+    Eliminating,
     Explaining,
     Sized,
     coached,
@@ -189,6 +190,11 @@ class Position:
         if not self.apart or self.outcome is not None:
             return self.turns
         return 0 if seat is None else int(self.game.turn(self.state, seat)) - 1
+
+    def is_out(self, seat: Seat) -> bool:
+        """Return whether a seat was eliminated or has resigned, and the others go on."""
+        game: Any = self.game
+        return implements(game, Eliminating) and game.is_out(self.state, seat)
 
     def is_news_for(self, seat: Seat | None) -> bool:
         """Return whether a seat could learn anything from the last ply; `None` for spectators."""

@@ -364,6 +364,15 @@ class Dealing(Protocol):
 
 
 @runtime_checkable
+class Eliminating(Protocol):
+    """A game that some seats may have lost while the others go on."""
+
+    def is_out(self, state: Any, seat: Seat) -> bool:
+        """Return whether a seat was eliminated or has resigned, and gets no turn any more."""
+        ...
+
+
+@runtime_checkable
 class Claimable(Protocol):
     """A game in which a player may claim a draw from a silent opponent."""
 
