@@ -9,8 +9,10 @@ from typing import TypeAlias
 _Span: TypeAlias = tuple[int, int]
 """The first of some words in a row, and the place behind the last one."""
 
-_TOKEN = re.compile(r"[^\W_]+")
-_PIECE = re.compile(r"[^\W\d_]+\d+|\d+|[^\W\d_]+")
+_MINUS = r"(?<!\w)(?<!\d )[-\u2212\u2013](?=\d)"
+"""A sign: "bid -1" is not "bid 1". Between two numbers or behind a letter it is a dash: "13 -7"."""
+_TOKEN = re.compile(rf"(?:{_MINUS})?[^\W_]+")
+_PIECE = re.compile(rf"[^\W\d_]+\d+|(?:{_MINUS})?\d+|[^\W\d_]+")
 _CELL = re.compile(r"([a-z]{1,2})([0-9]{1,2})")
 _REVERSED = re.compile(r"([0-9]{1,2})([a-z]{1,2})")
 _GAP = re.compile(r"(?<!\d) | (?!\d)")
@@ -47,7 +49,7 @@ _LONGEST = 8
 
 
 def tokens(text: str) -> tuple[str, ...]:
-    """Return the words and numbers of a text in small letters, without punctuation."""
+    """Return the words and numbers of a text in small letters, without punctuation but a sign."""
     return tuple(_TOKEN.findall(text.casefold()))
 
 
