@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -47,6 +48,8 @@ _BESIDE_SWAP = frozenset(
     {"rather", "prefer", "side", "sides", "colour", "colours", "color", "colors", "you"}
 )
 """Words that may stand beside "swap": "I would rather swap sides with you"."""
+_BETWEEN_MOVES = re.compile(r"(?<!\d)[,;]|[,;](?!\d)")
+"""A comma, unless it parts two numbers: "bid 1,2" is not the two bids 1 and 2."""
 _PUNCTUATION = " ,;:.!?()\"'"
 _LONGEST_MENDED = 200
 """The longest sentence of which a move is offered as an example: nobody copies a longer one."""
@@ -210,6 +213,26 @@ class AdaptedGame:
 
     def parse(self, view: View, text: str) -> Move:
         """Read a move as people type it."""
+        try:
+            return self._one_move(view, text)
+        except Illegal as refusal:
+            first = self._first_listed_move(view, text)
+            if not first:
+                raise
+            values = {"first": first}
+            listed = self._refused(Illegal, "two-moves", view, text, **values)
+            raise listed.offering(first) from refusal
+
+    def _first_listed_move(self, view: View, text: str) -> str:
+        """Return the first part of a list, "e4, e5", if it is a turn by itself, else ``""``."""
+        first, *others = [part.strip() for part in _BETWEEN_MOVES.split(text)]
+        if any(others):
+            with suppress(MoveError):
+                return "" if self._one_move(view, first).free else first
+        return ""
+
+    def _one_move(self, view: View, text: str) -> Move:
+        """Read a text as one move."""
         word = " ".join(matching.tokens(text))
         spoken = next((command for command, forms in _WORDS.items() if word in forms), "")
         listed = view.moves
@@ -219,7 +242,8 @@ class AdaptedGame:
         if spoken and (answer := self._spoken(view, spoken, text)) is not None:
             return answer
         vocabulary = [*self._vocabulary(view), *listed]
-        is_like = matching.is_like(text, vocabulary, freely=self._reads_itself)
+        whole = matching.with_whole_cells(text) if self._reads_itself else text
+        is_like = matching.is_like(whole, vocabulary, freely=self._reads_itself)
         if not is_like:
             refusal = self._refused(NotUnderstood, "not-a-move", view, text)
             raise refusal.offering(self._named_move(view, text))
@@ -240,7 +264,7 @@ class AdaptedGame:
 
     def _own_reading(self, view: View, text: str) -> str:
         assert view.side is not None
-        return self.rules.read(view.table.state, view.side, text)
+        return self.rules.read(view.table.state, view.side, matching.with_whole_cells(text))
 
     def _named_move(self, view: View, text: str) -> str:
         """Return the only move that a sentence names, ``""`` for none: "b3 ha ha".

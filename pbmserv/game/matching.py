@@ -17,6 +17,7 @@ _CELL = re.compile(r"([a-z]{1,2})([0-9]{1,2})")
 _REVERSED = re.compile(r"([0-9]{1,2})([a-z]{1,2})")
 _GAP = re.compile(r"(?<!\d) | (?!\d)")
 """A blank, unless it parts two numbers: "bid 1,2" is not "bid 12"."""
+_SPLIT_CELL = re.compile(r"\b([^\W\d_]) (?=\d{1,2}\b)")
 _ENGLISH = frozenset({"a", "i", "am", "an", "as", "at", "be", "do", "go", "he", "if", "no", "on"})
 """Words of sentences that do not name a move where other words stand around them."""
 _BESIDE = frozenset(
@@ -46,6 +47,11 @@ _NEGATES = re.compile(
 _MOST_LISTED = 8
 _LONGEST = 8
 """Words that a move may have."""
+
+
+def with_whole_cells(text: str) -> str:
+    """Return a text in which a blank between the letter and the number of a cell is left out."""
+    return _SPLIT_CELL.sub(r"\1", text)
 
 
 def tokens(text: str) -> tuple[str, ...]:

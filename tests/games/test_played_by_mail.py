@@ -208,3 +208,15 @@ def test_no_chat_is_offered_with_the_cells_of_ships(server: HandedIn) -> None:
     assert "* You placed the ships: A1-A5 C1-C4 E1-E3 G1-G3 I1-I2." in (
         table.newest[table.addresses[0]].text
     )
+
+
+def test_a_chess_move_is_read_with_a_blank_in_its_square_and_a_list_of_two_is_refused(
+    server: HandedIn,
+) -> None:
+    table = Table(server, "chess", "", ("anna", "bela"))
+    table.reply(table.addresses[0], "e4\ne5")
+    letter = table.newest[table.addresses[0]]
+    assert '"e4,e5" is more than one move, so none was played.' in letter.one_line
+    assert "Try this:   e4\n" in letter.text
+    table.reply(table.addresses[0], "E 4")
+    assert "You played e4." in table.newest[table.addresses[0]].one_line
