@@ -16,6 +16,7 @@ from pbmserv.engine.board_facts import GameBoard, grids_of, things_of
 from pbmserv.engine.declaration import check_declaration
 from pbmserv.engine.game_options import GameOptions, Settings
 from pbmserv.engine.game_view import CELL, View, sentence
+from pbmserv.engine.left_to_chance import leaves_it_to_chance
 from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import (
@@ -32,6 +33,9 @@ from pbmserv.engine.table import (
 from pbmserv.engine.types import BOT_USERIDS, Drawing, GameInfo, Move, Outcome, Preview, Seat, Step
 from pbmserv.errors import Ambiguous, Illegal, MoveError, NotUnderstood
 from pbmserv.game import Game, Grid, No, Result, matching
+
+RANDOM = "random"
+"""The move by which a game places for a player; players may write it in other words."""
 
 adapted_games: dict[str, AdaptedGame] = {}
 """The games that `adapt` has made in this process, by their keys, as templates name them."""
@@ -344,6 +348,11 @@ class AdaptedGame:
             return self._own_reading(view, between)
         except No:
             return None
+
+    def by_chance(self, view: View, sentence: str, rng: Rng) -> Move | None:  # noqa: ARG002
+        """Return the move "random" if the game lists it and a sentence means it: "you choose"."""
+        is_meant = RANDOM in view.moves and leaves_it_to_chance(sentence)
+        return Move(RANDOM) if is_meant else None
 
     def meanwhile(self, view: View, move: Move) -> tuple[Move | None, str]:  # noqa: ARG002
         """Return that no part of a move can be made while another seat has the turn."""

@@ -220,3 +220,18 @@ def test_a_chess_move_is_read_with_a_blank_in_its_square_and_a_list_of_two_is_re
     assert "Try this:   e4\n" in letter.text
     table.reply(table.addresses[0], "E 4")
     assert "You played e4." in table.newest[table.addresses[0]].one_line
+
+
+@pytest.mark.parametrize("wish", ["you choose", "Auto, please!", "I don't care, anywhere"])
+def test_the_server_places_ships_for_a_player_who_leaves_it_to_chance(
+    server: HandedIn, wish: str
+) -> None:
+    table = Table(server, "battleships", "", ("anna", "bela"))
+    table.reply(table.addresses[0], "I can't find it anywhere")
+    assert table.position().number == 0
+    table.reply(table.addresses[0], wish)
+    assert "* You placed the ships: " in table.newest[table.addresses[0]].text
+    assert "anna placed the ships." in table.newest[table.addresses[1]].one_line
+    table.reply(table.addresses[1], "random")
+    table.reply(table.addresses[0], "anywhere")
+    assert '"anywhere" is not a move of Battleships.' in table.newest[table.addresses[0]].one_line
