@@ -13,6 +13,7 @@ import pytest
 from examples import DEEP
 from indoors import HandedIn, indoors
 from running import Letter
+from sqlalchemy import update
 
 from pbmserv.engine.position import bot_move
 from pbmserv.engine.registry import Registry
@@ -20,6 +21,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.game.search import Effort
 from pbmserv.service.boards import new_boards
 from pbmserv.store.boards import boards
+from pbmserv.store.tables.boards import seeks
 
 MODULES = (
     *("backgammon", "battleships", "chess", "connect4", "go", "gomoku", "hex", "liar"),
@@ -235,3 +237,18 @@ def test_the_server_places_ships_for_a_player_who_leaves_it_to_chance(
     table.reply(table.addresses[1], "random")
     table.reply(table.addresses[0], "anywhere")
     assert '"anywhere" is not a move of Battleships.' in table.newest[table.addresses[0]].one_line
+
+
+def test_looking_for_an_opponent_ends_though_the_game_is_not_installed_any_more(
+    server: HandedIn,
+) -> None:
+    anna = server.sign_up("anna")
+    server.send(anna, "hex seek anna secret")
+    server.drop_letters()
+    statement = update(seeks).values(game="checkers")
+    server.server.writer.submit(lambda c: c.execute(statement)).result()
+    server.send(anna, "seek anna secret off")
+    letter = server.letter(anna)
+    assert "no longer looking for an opponent for you at checkers (not installed)." in (
+        letter.one_line
+    )
