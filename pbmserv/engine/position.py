@@ -33,6 +33,7 @@ from pbmserv.engine.record import (
     FORFEIT,
     HINT,
     JOIN,
+    LAPSE,
     NO_SEED,
     REDO,
     RESTART,
@@ -43,12 +44,12 @@ from pbmserv.engine.record import (
 )
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Move, Note, Outcome, Seat, Step
+from pbmserv.engine.types import LAPSED, Move, Note, Outcome, Seat, Step
 from pbmserv.errors import Illegal, MoveError
 
 _RESTORING = frozenset({UNDO, REDO})
 _PAST = frozenset({UNDO, REDO, RESTART})
-_DROPPED_OUT = {FORFEIT: "forfeit", DECLINE: "declined"}
+_DROPPED_OUT = {FORFEIT: "forfeit", DECLINE: "declined", LAPSE: LAPSED}
 """Texts of withdrawals that are no resignations, each with the kind of its note, which is also the
 reason that a race shows."""
 _CHARACTERS = 24
@@ -319,6 +320,8 @@ class Position:
         outcome = self.game.outcome(step.state)
         if outcome is not None and ply.text == FORFEIT and outcome.seat == ply.seat:
             outcome = replace(outcome, reason=FORFEIT)
+        if outcome is not None and ply.text == LAPSE:
+            outcome = Outcome((1,) * self.head.seats, LAPSED)
         turns = self.turns + (not ply.free)
         work = work_of(self.game, self.state, ply.text)
         return self._after(ply, step, outcome, turns, work)
@@ -496,6 +499,10 @@ class Position:
     def withdraw(self, seat: Seat) -> Position:
         """Return the position after *seat* resigns."""
         return self.play(Ply(self.number + 1, seat, WITHDRAW, free=False))
+
+    def lapse(self, seat: Seat) -> Position:
+        """Return the position after *seat* and the other player took too long: nobody wins."""
+        return self.play(Ply(self.number + 1, seat, LAPSE, free=False))
 
     def decline(self, seat: Seat) -> Position:
         """Return the position after *seat* declines a race, in which the others go on."""

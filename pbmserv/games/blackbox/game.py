@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pbmserv.engine.protocol import Bot, Game
-from pbmserv.engine.record import DECLINE, FORFEIT, WITHDRAW
+from pbmserv.engine.record import NOT_PLAYED, WITHDRAW
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Seat, Step
 from pbmserv.errors import Illegal
@@ -219,7 +219,7 @@ class Blackbox:
         squares = len(state.options.board.cells)
         if "?" in text:
             return 1 + squares // 16
-        if text in {WITHDRAW, FORFEIT, DECLINE}:
+        if text in NOT_PLAYED or text == WITHDRAW:
             return 1 + squares // 128 + state.options.most // 8
         if "!" in text:
             return len(_WIDE.findall(text)) * (1 + squares // 256)
