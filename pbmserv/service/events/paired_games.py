@@ -285,7 +285,11 @@ def decide_next(context: CommandContext, event: Event) -> list[Notification] | N
 def decide(
     context: CommandContext, event: Event, game: Pairing, board: BoardRow, losers: Sequence[Seat]
 ) -> list[Notification]:
-    """End a running game of an event; a board without losers is a draw of the event."""
+    """End a running game of an event, and store its result there.
+
+    A board without losers is a draw of the event. The board's own result rates the players only if
+    one of them loses.
+    """
     event_games.settle(context.connection, event.id, game, _points_without(losers), "decided")
     if not losers:
         boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
