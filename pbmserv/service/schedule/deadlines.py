@@ -299,7 +299,10 @@ class _RunningClocks:
         why = _reason(sitter, clock, self._terms.total if forfeit.total else None)
         why["bank"] = self._terms.has_bank
         why["lost_by_both"] = self._is_lost_by_both(sitter)
-        forfeited = _forfeit(self._context, self._board, sitter, position, why)
+        after = (
+            position.lapse(sitter.seat) if why["lost_by_both"] else position.forfeit(sitter.seat)
+        )
+        forfeited = _forfeit(self._context, self._board, sitter, after, why)
         answer = queued_moves.play_queued_moves(self._context, forfeited)
         return (
             *(Notification.sitter(sitter, part) for part in answer.parts),
@@ -323,7 +326,8 @@ class _RunningClocks:
             assert board is not None
             position = self._context.position(board)
             why = _reason(sitter, clock, None)
-            answer = _forfeit(self._context, board, sitter, position, why)
+            after = position.forfeit(sitter.seat)
+            answer = _forfeit(self._context, board, sitter, after, why)
             notifications += [
                 *(Notification.sitter(sitter, part) for part in answer.parts),
                 *answer.notifications,
@@ -372,15 +376,16 @@ def _forfeit(
     context: CommandContext,
     board: BoardRow,
     sitter: Sitter,
-    position: Position,
+    after: Position,
     why: Mapping[str, Any],
 ) -> Answer:
     """End a board because a player is late.
 
     Args:
+        after: the position after that.
         why: see `_reason`.
     """
-    answer = plies.log_ply(context, board, sitter, position.forfeit(sitter.seat), UNSAID)
+    answer = plies.log_ply(context, board, sitter, after, UNSAID)
     zones = {other.player_id: other.tz for other in board.sitters}
 
     def with_reason(part: Part, player_id: int | None) -> Part:
