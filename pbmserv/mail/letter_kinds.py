@@ -87,6 +87,10 @@ class LetterKind:
         return self.question == Question(Purpose.TRAY)
 
 
+NAMED_IN_WORDS: Mapping[str, str] = {"event": "event", "ladder": "game", "team": "team"}
+"""The word of a letter that names what its reader would end, by the kind of subscription. It stays
+as long as the letter's row, because a List-Unsubscribe link never expires."""
+
 _PLAIN = LetterKind()
 """An answer to one reader without special properties."""
 

@@ -22,6 +22,7 @@ from pbmserv.store.accounts import leaving, notices, players, preferences
 from pbmserv.store.accounts.absences import Absence
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
+from pbmserv.store.shared_boxes import event_boxes
 
 
 def away(context: CommandContext, command: Away) -> Answer:
@@ -56,12 +57,18 @@ def away(context: CommandContext, command: Away) -> Answer:
         begins = context.now if first == today else localtime.end_of_day(yesterday, tz)
         absence_rows.add(context.connection, player.id, begins, ends)
     clocks.look_again(context.connection, player.id, context.now)
+    boxes = event_boxes.open_until(context.connection, player.id)
+    in_boxes = {number for numbers in boxes.values() for number in numbers}
+    in_events = boards.of_events(context.connection, player.id)
     words = {
         "first": "" if first == today else first.isoformat(),
         "until": until.isoformat(),
         "tz": player.tz,
-        "events": boards.of_events(context.connection, player.id),
+        "events": [number for number in in_events if number not in in_boxes],
         "event_days": EVENT_CLOCK.away,
+        "boxes": [
+            {"boards": numbers, "ends": f"{ends:%Y-%m-%d}"} for ends, numbers in boxes.items()
+        ],
     }
     return Answer((Part("away", words | _budget(context, player, tz, until)),))
 

@@ -15,7 +15,7 @@ from pbmserv.commands.table.accounts import Prefs
 from pbmserv.commands.table.looking import Follow
 from pbmserv.commands.table.starting import Daily
 from pbmserv.errors import Refused
-from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.mail.letter_kinds import NAMED_IN_WORDS, kind_of
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.accounts.preferences import prefs
 from pbmserv.service.boards import followers
@@ -125,12 +125,11 @@ def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscr
 
 def _subscription(context: CommandContext, player: Player, letter: QueuedLetter) -> Subscription:
     kind = kind_of(letter.letter).subscription
-    if kind == "ladder":
-        return Subscription(kind, player.userid, game=letter.words["game"])
-    if kind == "team":
-        return Subscription(kind, player.userid, team=letter.words["team"])
-    if kind == "event":
-        return Subscription(kind, player.userid, event=letter.words["event"])
+    if kind in NAMED_IN_WORDS:
+        word = NAMED_IN_WORDS[kind]
+        if word not in letter.words:  # a former version kept no words of old letters
+            raise Refused("revoked-address", example=f"forgot {player.userid}")
+        return Subscription(kind, player.userid, **{word: letter.words[word]})
     if kind not in {"follow", "daily"}:
         return Subscription(kind, player.userid)
     board = None if letter.board_id is None else boards.load(context.connection, letter.board_id)

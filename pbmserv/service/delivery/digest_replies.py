@@ -172,10 +172,16 @@ def _is_newest_move(context: CommandContext, number: int, command: command_types
 
 
 def _mailed(context: CommandContext) -> dict[int, int | None]:
-    """Return the boards of the answered letter, each with the turn for which it waited."""
+    """Return the boards of the answered letter, each with the turn for which it waited.
+
+    Raises:
+        Refused: it is about no boards, or its reply address is no longer valid.
+    """
     reply_address = context.reply_address
     if reply_address is not None and reply_address.purpose is Purpose.BOARD:
         return {reply_address.about: reply_address.number}  # a letter about one board
+    if reply_address is not None and reply_address.player:
+        context.speaker(None)  # the letters of a player who has left have no words any more
     if reply_address is not None and reply_address.purpose is Purpose.PLAYER:
         # An answer about several boards, to which a reply names the board.
         return dict.fromkeys(boards.running_of(context.connection, reply_address.player))
