@@ -148,16 +148,6 @@ _LONGEST = 256 * 1024
 would keep the writer busy for tens of milliseconds."""
 
 
-class Unpacked(bytes):
-    """Octets that were read from packed ones.
-
-    Attributes:
-        packed: the packed octets, so that a mail is copied to another table as it is.
-    """
-
-    packed: bytes
-
-
 def pack(value: bytes | Mapping[str, Any]) -> bytes:
     """Return octets, or a JSON object, in stored form.
 
@@ -165,8 +155,6 @@ def pack(value: bytes | Mapping[str, Any]) -> bytes:
     """
     if not value:
         return b""
-    if isinstance(value, Unpacked):
-        return value.packed
     octets = value if isinstance(value, bytes) else to_json(value).encode()
     if _SHORTEST <= len(octets) <= _LONGEST:
         small = zlib.compress(octets, level=1)
@@ -193,9 +181,7 @@ def unpack(kept: bytes | None, *, is_json: bool) -> Any:
         raise ServerFault("a value in the database is compressed in no form that we know")
     if is_json:
         return from_json(octets.decode()) if octets else {}
-    unpacked = Unpacked(octets)
-    unpacked.packed = kept
-    return unpacked
+    return octets
 
 
 class PackedBytes(TypeDecorator[bytes]):
