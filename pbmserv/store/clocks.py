@@ -65,14 +65,12 @@ def opening(
 
 # -- boards ------------------------------------------------------------------------------------
 
-_LOCK_IF_DUE = (
+_LOCK = (
     select(boards.c.id)
-    .where(boards.c.id == bindparam("board"), boards.c.due_at <= bindparam("now"))
+    .where(boards.c.id == bindparam("board"))
     .with_for_update(skip_locked=True)  # ignored by SQLite, which has one writer
 )
-_LOCK = (
-    select(boards.c.id).where(boards.c.id == bindparam("board")).with_for_update(skip_locked=True)
-)
+_LOCK_IF_DUE = _LOCK.where(boards.c.due_at <= bindparam("now"))
 _SET_TIMES = (
     update(boards)
     .where(boards.c.id == bindparam("board"))
