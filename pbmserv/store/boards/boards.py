@@ -202,6 +202,13 @@ _PLAYER_BOARDS = (
     .order_by(boards.c.id.desc())
 )
 
+_USERIDS = (
+    select(seats.c.board_id, players.c.userid)
+    .join(players, players.c.id == seats.c.player_id)
+    .where(seats.c.board_id.in_(bindparam("ids", expanding=True)))
+    .order_by(seats.c.board_id, seats.c.seat)
+)
+
 _PLAYED = 6
 """Plies after which a player knows how to move. Plies of other players do not count, since their
 number may be secret."""
@@ -253,6 +260,14 @@ load = partial(_read, _LOAD)
 """Return a board, `None` if there is none."""
 lock = partial(_read, _LOCK)
 """Return a board and lock its rows until the end of the transaction."""
+
+
+def userids_of(connection: Connection, board_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
+    """Return the userids of the players of some boards, by board and seat."""
+    userids: dict[int, list[str]] = {board_id: [] for board_id in board_ids}
+    for board_id, userid in connection.execute(_USERIDS, {"ids": list(board_ids)}):
+        userids[board_id].append(userid)
+    return {board_id: tuple(names) for board_id, names in userids.items()}
 
 
 def columns_of_terms(terms: Terms) -> dict[str, Any]:
