@@ -62,15 +62,17 @@ _BEHIND = or_(
     boards.c.finished_at < bindparam("ended"),
     and_(boards.c.finished_at == bindparam("ended"), boards.c.id < bindparam("board")),
 )
-_MINE = boards.c.id.in_(select(seats.c.board_id).where(seats.c.player_id == bindparam("of_player")))
-OF_PLAYER = _ENDED.where(_MINE).order_by(*_NEWEST_FIRST).limit(bindparam("most"))
+_HAS_PLAYER = boards.c.id.in_(
+    select(seats.c.board_id).where(seats.c.player_id == bindparam("of_player"))
+)
+OF_PLAYER = _ENDED.where(_HAS_PLAYER).order_by(*_NEWEST_FIRST).limit(bindparam("most"))
 _OF_PLAYER_GAME = OF_PLAYER.where(boards.c.game == bindparam("of_game"))
 _TURNS = (
     select(plies.c.board_id, func.count())
     .where(plies.c.board_id.in_(bindparam("ids", expanding=True)), plies.c.free.is_(False))
     .group_by(plies.c.board_id)
 )
-_COUNT = select(func.count()).select_from(boards).where(_MINE)
+_COUNT = select(func.count()).select_from(boards).where(_HAS_PLAYER)
 _ENDED_AT = select(boards.c.finished_at).where(boards.c.id == bindparam("board"))
 
 
