@@ -33,7 +33,7 @@ from pbmserv.service.core.said import UNSAID
 from pbmserv.service.delivery import waiting_boards
 from pbmserv.service.delivery.waiting_boards import Due
 from pbmserv.service.time import timekeeping
-from pbmserv.store import clocks
+from pbmserv.store import clocks, heartbeats
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times
@@ -108,7 +108,7 @@ def _remind(context: CommandContext, number: int, player_id: int, ahead: timedel
 
 def _running_clocks(context: CommandContext, board: BoardRow) -> _RunningClocks | None:
     """Return the running clocks of a board; `None` if an outage must be recorded first."""
-    up_since = clocks.up_since(context.connection, context.now)
+    up_since = heartbeats.up_since(context.connection, context.now)
     if up_since is None:
         return None
     since = min(
