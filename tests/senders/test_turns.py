@@ -13,6 +13,7 @@ from signing import publish, rsa_key, signed
 from pbmserv.inbound.auth import senders as sender_checks
 from pbmserv.inbound.auth.senders import Senders
 from pbmserv.inbound.auth.verdict import Trusted
+from pbmserv.mail.dns import QUERY_S
 from pbmserv.mail.envelope import Envelope, Verdict
 
 HOUSE = "pbmserv@games.example"
@@ -43,7 +44,7 @@ class StuckZone(Zone):
         self._guard = threading.Lock()
         self._inside = self.most = 0
 
-    def _answer(self, kind: str, name: str) -> tuple:
+    def look_up(self, kind: str, name: str, seconds: float = QUERY_S) -> tuple:
         if "stuck" in name and not self.gate.is_set():
             with self._guard:
                 self._inside += 1
@@ -52,7 +53,7 @@ class StuckZone(Zone):
             self.gate.wait(60)
             with self._guard:
                 self._inside -= 1
-        return super()._answer(kind, name)
+        return super().look_up(kind, name, seconds)
 
 
 def envelope(domain: str, peer: str = "192.0.2.1", number: int = 1) -> Envelope:
@@ -94,9 +95,9 @@ def test_a_mail_asks_nothing_after_its_deadline() -> None:
     """Policy, SPF with includes, DKIM and ARC share the time; each query takes 1.8 s."""
 
     class Slow(Zone):
-        def _answer(self, kind: str, name: str) -> tuple:
+        def look_up(self, kind: str, name: str, seconds: float = QUERY_S) -> tuple:
             clock.now += 1.8
-            return super()._answer(kind, name)
+            return super().look_up(kind, name, seconds)
 
     clock, zone = Seconds(), Slow()
     zone.add_txt("slow.example", "v=spf1 " + " ".join(f"a:{n}.slow.example" for n in range(9)))
