@@ -13,7 +13,6 @@ from typing import Any, AnyStr
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import TLSSetupException, syntax
 
-from pbmserv.mail.envelope import Envelope
 from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage, peer_of
 from pbmserv.smtpd.arguments import LONGEST_COMMAND
 from pbmserv.smtpd.protocol import Handler, StrictSmtp
@@ -52,8 +51,6 @@ class SmtpSession(StrictSmtp):
         peer: the client's network address; ``""`` on a Unix socket.
         is_ours: the client is one of our own servers, which hands on mails of others.
         place: its place among the connections of the listener.
-        announced: envelopes of the mail that the client is about to send, by recipient; their text
-            is still empty.
         is_logged: the next reply is to a mail that the door has logged already.
         gone: done when the connection has ended.
     """
@@ -72,7 +69,6 @@ class SmtpSession(StrictSmtp):
         self.place = place
         self.peer = ""
         self.is_ours = False
-        self.announced: dict[str, Envelope] = {}
         self.is_logged = False
         self.gone: asyncio.Future[None] = self.loop.create_future()
         self._began = self.loop.time()
@@ -81,6 +77,11 @@ class SmtpSession(StrictSmtp):
         self._octets_since_use = 0
         self._errors = 0
         self._commands = 0
+
+    @property
+    def hello(self) -> str:
+        """The name that the client has given, ``""`` for none."""
+        return str(self.session.host_name or "") if self.session is not None else ""
 
     def renew(self) -> None:
         """Reset the limits after a mail was stored."""
