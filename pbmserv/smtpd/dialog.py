@@ -100,13 +100,12 @@ class Dialog:
         session: Session,  # noqa: ARG002
         envelope: SmtpEnvelope,
         address: str,
-        options: list[str],
+        options: list[str],  # noqa: ARG002 - checked by `StrictSmtp`
     ) -> str:
         """Accept any sender that can be stored and answered (RFC 5321 section 4.5.3.1.3)."""
         if not address.isprintable() or len(address.encode()) > LONGEST_ADDRESS:
             return "553 5.1.7 mail cannot go to this address"
         envelope.mail_from = address
-        envelope.mail_options.extend(options)
         return "250 2.1.0 ok"
 
     async def handle_RCPT(  # noqa: N802 - named by aiosmtpd
@@ -115,7 +114,7 @@ class Dialog:
         session: Session,  # noqa: ARG002
         envelope: SmtpEnvelope,
         address: str,
-        options: list[str],
+        options: list[str],  # noqa: ARG002 - there are none
     ) -> str:
         """Accept only our own addresses (this is never a relay), within the sender's limits."""
         if not self._mail_domain.knows(address):
@@ -129,7 +128,6 @@ class Dialog:
         if refusal:
             return refusal
         envelope.rcpt_tos.append(address)
-        envelope.rcpt_options.extend(options)
         return "250 2.1.5 ok"
 
     async def handle_DATA(  # noqa: N802 - named by aiosmtpd
@@ -140,21 +138,20 @@ class Dialog:
     ) -> str:
         """Store the mail for each recipient, and reply only after the commits.
 
-        LMTP has a reply for each recipient (RFC 2033 section 4.2). SMTP has one for all: that of a
-        temporary failure if there is one, so that the client tries again. A mail that is stored for
-        one recipient already changes nothing when it comes again.
+        LMTP has a reply for each recipient (RFC 2033 section 4.2). SMTP has one for all: a
+        temporary failure if there is one, so that the client tries again, else a refusal. A mail
+        that is stored for one recipient already changes nothing when it comes again.
         """
         server.place.stage = Stage.SERVED  # so that the client keeps its place
         replies = await self._store(server, envelope)
         server.is_logged = True
-        by_urgency = [text for code in "452" for text in replies.values() if text.startswith(code)]
-        if any(text.startswith("2") for text in by_urgency):
+        if any(reply.startswith("2") for reply in replies.values()):
             server.renew()
         if self.closing:
             asyncio.get_running_loop().call_soon(server.leave)
         if self._lmtp:
             return "\r\n".join(replies[recipient] for recipient in envelope.rcpt_tos)
-        return by_urgency[0]
+        return min(replies.values(), key=lambda reply: "452".index(reply[0]))
 
     async def _store(self, server: SmtpSession, mail: SmtpEnvelope) -> dict[str, str]:
         """Hand a mail to the door once for each recipient; return the replies by recipient."""
