@@ -211,7 +211,7 @@ class _Walk:
         if len(text) > TEXT_LIMIT:
             self.left_out = True
             text = _cut(text)
-        if _ARMOUR in text and _is_encrypted(text):
+        if _is_encrypted(text):
             return _Content(unread=ENCRYPTED)
         if kind.param("format") == "flowed":
             text = unflow(text, delsp=kind.param("delsp") == "yes")

@@ -138,8 +138,6 @@ class StrictSmtp(SMTP, _StrictLines):
         content = await self.lines.read_mail(self.data_size_limit)
         if content is None:
             await self.refuse_mail("552 Error: Too much mail data")
-        elif max(map(len, content.split(b"\r\n"))) + len(b"\r\n") > self.line_length_limit:
-            await self.refuse_mail("500 Line too long (see RFC5321 4.5.3.1.6)")
         else:
             envelope.content = content
             try:

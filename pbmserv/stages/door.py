@@ -140,9 +140,8 @@ class Door:
             log.exception("a mail could not be kept")
             decision = Decision(TRY_LATER, "put-off", "our fault")
         ms = (perf_counter() - begun) * 1000
-        if decision.arrival:  # play logs the result later; the client's 250 goes out first
-            loop = asyncio.get_running_loop()
-            loop.call_soon(note_arrival, decision.arrival, source, len(envelope.raw), ms)
+        if decision.arrival:  # play logs the result later
+            note_arrival(decision.arrival, source, len(envelope.raw), ms)
         else:
             note_decision(self._mail_domain, envelope, decision, source, ms)
         return decision.reply
