@@ -24,8 +24,6 @@ LONGEST_SESSION_S = 3600
 """Seconds after which a session is closed between two mails."""
 LINGER_S = 10.0
 """Seconds that a client has to read our last reply."""
-OCTETS_OF_USE = 8_192
-"""Octets of a mail that count as progress."""
 MOST_ERRORS = 20
 """Refused commands since the last stored mail."""
 MOST_COMMANDS = 100
@@ -74,7 +72,6 @@ class SmtpSession(StrictSmtp):
         self._began = self.loop.time()
         self._replied_at = self._began
         self._silence_check: asyncio.TimerHandle | None = None
-        self._octets_since_use = 0
         self._errors = 0
         self._commands = 0
 
@@ -117,15 +114,6 @@ class SmtpSession(StrictSmtp):
         if not self.gone.done():
             self.gone.set_result(None)
         super().connection_lost(error)
-
-    def data_received(self, data: bytes) -> None:
-        """Hand octets to the reader; those of a mail count as progress."""
-        if self.place.stage is Stage.ASKING:
-            self._octets_since_use += len(data)
-            if self._octets_since_use >= OCTETS_OF_USE:
-                self._octets_since_use = 0
-                self._sessions.limits.renew(self.place)
-        super().data_received(data)
 
     def eof_received(self) -> bool | None:
         """Note that the client sends no more; it may still read (except with TLS)."""
