@@ -38,7 +38,7 @@ def away(context: CommandContext, command: Away) -> Answer:
     first, until = _days(command, today, line)
     preferences.lock(context.connection, player.id)
     if player.unreachable_since is not None:  # the presumed absence was none
-        no_longer_away(context, player, player.unreachable_since)
+        end_presumed_absence(context, player, player.unreachable_since)
     absences = absence_rows.of_player(context.connection, player.id)
     which = absence_rows.at if first == today else absence_rows.planned
     before = which(absences, context.now)
@@ -73,7 +73,7 @@ def away(context: CommandContext, command: Away) -> Answer:
     return Answer((Part("away", words | _budget(context, player, tz, until)),))
 
 
-AHEAD = timedelta(days=300)
+LATEST_BEGIN = timedelta(days=300)
 """Latest begin of an absence; a day that has just passed means the one of next year."""
 
 
@@ -103,13 +103,13 @@ def _days(command: Away, today: date, line: str) -> tuple[date, date]:
     if until < first:
         days = {"first": first.isoformat(), "today": today.isoformat()}
         raise Refused("away-past", part=until.isoformat(), example=example, **days)
-    if first > today + AHEAD:
+    if first > today + LATEST_BEGIN:
         example = f"{line}until {command.until}"
-        raise Refused("away-later", part=first.isoformat(), most=AHEAD.days, example=example)
+        raise Refused("away-later", part=first.isoformat(), most=LATEST_BEGIN.days, example=example)
     return first, until
 
 
-def away_unasked(context: CommandContext, player: Player, most: timedelta) -> datetime | None:
+def presume_away(context: CommandContext, player: Player, most: timedelta) -> datetime | None:
     """Let a player be away for *most*, or for the rest of this year's days; return the end.
 
     `None`: no day is left, and nothing has changed. A longer absence stays as it is.
@@ -129,7 +129,7 @@ def away_unasked(context: CommandContext, player: Player, most: timedelta) -> da
     return ends
 
 
-def no_longer_away(context: CommandContext, player: Player, since: datetime) -> bool:
+def end_presumed_absence(context: CommandContext, player: Player, since: datetime) -> bool:
     """End the absence that began at *since* without a command; return whether it still lasted.
 
     Other absences stay as they are.

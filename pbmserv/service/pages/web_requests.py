@@ -141,7 +141,7 @@ class WebRequests:
     def _describe(self, reply_address: ReplyAddress) -> SignupState | None:
         with self._database.reading.connect() as connection:
             request = signups.by_id(connection, reply_address.about)
-        if request is None or not signing_up.waits(request, self._clock.now()):
+        if request is None or not signing_up.can_be_confirmed(request, self._clock.now()):
             return None
         return SignupState(request.userid, request.address, request.player_id is not None)
 
