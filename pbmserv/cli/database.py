@@ -178,13 +178,17 @@ def restore(
     Example: pbmserv db restore /var/backups/pbmserv-monday --overwrite
     """
     from pbmserv import files
+    from pbmserv.store.core import schema
     from pbmserv.store.operators import backup as backups
 
     url = loaded(config).settings.database
     with failing_politely(url):
         place = files.replacing if overwrite else files.only_new
         copy = backups.restore(url, file, place)
-    say(f"{blank_passwords(url)} is now the copy {file} (revision {copy.revision}).")
+    revision = schema.head()
+    if copy.revision != revision:
+        revision = f"{revision}, upgraded from {copy.revision}"
+    say(f"{blank_passwords(url)} is now the copy {file} (revision {revision}).")
     say(AFTER_RESTORE)
 
 

@@ -10,6 +10,7 @@ import typer
 from pbmserv.cli.orders import (
     IN_A_BROWSER,
     LARGEST,
+    AuditWhy,
     BoardNumber,
     By,
     GameKey,
@@ -65,7 +66,7 @@ def create(
     ],
     of: GameKey,
     starts: Day,
-    why: Why,
+    why: AuditWhy,
     by: By = "",
     config: ConfigFile = None,
 ) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 import typer
 
 from pbmserv.cli.game_authoring import check, new, play
-from pbmserv.cli.orders import IN_A_BROWSER, By, GameKey, Why, give_order, look, print_facts
+from pbmserv.cli.orders import IN_A_BROWSER, AuditWhy, By, GameKey, give_order, look, print_facts
 from pbmserv.cli.output import table
 from pbmserv.cli.settings import ConfigFile
 
@@ -33,36 +33,36 @@ def show_game(game: GameKey, config: ConfigFile = None) -> None:
 
 
 @app.command()
-def suspend(game: GameKey, why: Why, by: By = "", config: ConfigFile = None) -> None:
+def suspend(game: GameKey, why: AuditWhy, by: By = "", config: ConfigFile = None) -> None:
     """Stop new boards of a game; running ones go on.
 
     Example: pbmserv game suspend blackbox --why "a bug in its rules"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import games
 
-    give_order(config, by, why, boards.close_game, game)
+    give_order(config, by, why, games.close_game, game)
 
 
 @app.command()
-def restore(game: GameKey, why: Why, by: By = "", config: ConfigFile = None) -> None:
+def restore(game: GameKey, why: AuditWhy, by: By = "", config: ConfigFile = None) -> None:
     """Allow new boards of a game again.
 
     Example: pbmserv game restore blackbox --why "fixed"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import games
 
-    give_order(config, by, why, boards.open_game, game)
+    give_order(config, by, why, games.open_game, game)
 
 
 @app.command()
-def resume(game: GameKey, why: Why, by: By = "", config: ConfigFile = None) -> None:
+def resume(game: GameKey, why: AuditWhy, by: By = "", config: ConfigFile = None) -> None:
     """Let a game go on that was stopped because its rules hung; `pbmserv status` names it.
 
     Example: pbmserv game resume nim --why "version 1.1 is installed"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import games
 
-    give_order(config, by, why, boards.resume_game, game)
+    give_order(config, by, why, games.resume_game, game)
 
 
 app.command()(new)

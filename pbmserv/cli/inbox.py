@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Why, give_order, signature
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, AuditWhy, By, give_order, signature
 from pbmserv.cli.output import failure, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.plurals import counted
@@ -49,7 +49,7 @@ def retry_mails(
         list[int],
         typer.Argument(metavar="ID...", min=1, max=LARGEST, help="Numbers in `inbox list`."),
     ],
-    why: Why,
+    why: AuditWhy,
     by: By = "",
     config: ConfigFile = None,
 ) -> None:
@@ -61,23 +61,24 @@ def retry_mails(
 
     numbers = list(dict.fromkeys(numbers))
     with _kept_mails(config) as mails:
-        for number in numbers:
-            check_is_kept(mails, number)
+        for number in numbers:  # none is carried out if one of them is a slip
+            if not mails.is_kept(number):
+                raise failure(
+                    f"There is no kept mail {number}. `pbmserv inbox list` shows them all."
+                )
     play = orders(loaded(config))
     for number in numbers:
         say(play.retry(number, signature(by, why)))
 
 
 @app.command("drop")
-def drop_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
+def drop_mail(number: MailNumber, why: AuditWhy, by: By = "", config: ConfigFile = None) -> None:
     """Drop a kept mail without carrying it out.
 
     Example: pbmserv inbox drop 12 --why "spam to the postmaster"
     """
     from pbmserv.service.operators import kept_mails
 
-    with _kept_mails(config) as mails:
-        check_is_kept(mails, number)
     give_order(config, by, why, kept_mails.drop_mail, number)
 
 
@@ -107,12 +108,6 @@ def print_mail(mails: KeptMailsView, number: int) -> None:
     if raw is None:
         raise failure(f"There is no mail {number}. `pbmserv inbox list` shows the kept ones.")
     say(raw)
-
-
-def check_is_kept(mails: KeptMailsView, number: int) -> None:
-    """Raise a failure unless the mail is kept."""
-    if not mails.is_kept(number):
-        raise failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")
 
 
 @contextmanager

@@ -6,7 +6,17 @@ from functools import partial
 
 import typer
 
-from pbmserv.cli.orders import BoardNumber, By, GameKey, Most, Userid, Why, give_order, look
+from pbmserv.cli.orders import (
+    AuditWhy,
+    BoardNumber,
+    By,
+    GameKey,
+    Most,
+    Userid,
+    Why,
+    give_order,
+    look,
+)
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile
 
@@ -55,7 +65,7 @@ def remove(
 def settle(
     board: BoardNumber,
     winner: Userid,
-    why: Why,
+    why: AuditWhy,
     by: By = "",
     config: ConfigFile = None,
 ) -> None:

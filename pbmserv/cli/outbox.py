@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, give_order, look
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, AuditWhy, By, Most, give_order, look
 from pbmserv.cli.output import failure, one_of, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
@@ -73,9 +72,9 @@ def list_letters(
 
 def _relay_line(config: Path | None) -> str:
     """Return a sentence about a relay that does not answer the server on this machine."""
+    from pbmserv.service.operators.server_status import relay_line
     from pbmserv.stages.run_folders import first_run_folder
     from pbmserv.stages.state import states, worst_relay
-    from pbmserv.stages.status_lines import relay_line
 
     return relay_line(
         worst_relay(states(first_run_folder(loaded(config).settings.data_dir)).values())
@@ -100,43 +99,54 @@ def show_letter(letter: LetterNumber, config: ConfigFile = None) -> None:
 
 @app.command("retry")
 def retry_letters(
-    why: Why,
+    why: AuditWhy,
     named: Annotated[
         list[int] | None, typer.Argument(metavar="[LETTER]...", help="One or more numbers.")
     ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="All letters that failed.")] = False,
     since: Annotated[
-        datetime | None,
+        str,
         typer.Option(
-            formats=["%Y-%m-%d"], help="With --failed: only those written on this day or later."
+            metavar="DATE", help="With --failed: only those written on this day or later."
         ),
-    ] = None,
+    ] = "",
     by: By = "",
     config: ConfigFile = None,
 ) -> None:
-    """Send letters now.
+    """Send letters now. `pbmserv outbox flush` sends all that wait for another attempt.
 
     Example: pbmserv outbox retry 12 13 --why "the relay is back"
 
     Example: pbmserv outbox retry --failed --since 2026-03-21 --why "the relay refused us"
     """
     from pbmserv.service.operators import letters
-    from pbmserv.service.operators.letters import failed_letters
 
-    if bool(named) == failed or (since is not None and not failed):
+    if bool(named) == failed or (since and not failed):
         raise failure("Name one or more letters, or write --failed, perhaps with --since.")
-    numbers = list(named or ())
     if failed:
-        first = since.replace(tzinfo=UTC) if since else None
-        numbers = look(config, partial(failed_letters, since=first))
-    if not numbers:
-        say("No letters have failed." if since is None else "No letters have failed since then.")
-        return
-    give_order(config, by, why, letters.retry_letters, numbers)
+        give_order(config, by, why, letters.retry_failed, since)
+    else:
+        give_order(config, by, why, letters.retry_letters, named or ())
+
+
+@app.command()
+def flush(why: AuditWhy, by: By = "", config: ConfigFile = None) -> None:
+    """Send all letters now that wait for another attempt, for example after an outage.
+
+    If the server has not noticed that the relay is back, it does so within a
+    quarter of an hour; `pbmserv status` says so.
+
+    Example: pbmserv outbox flush --why "the relay is back"
+    """
+    from pbmserv.service.operators import letters
+
+    give_order(config, by, why, letters.flush)
 
 
 @app.command("hold")
-def hold_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
+def hold_letter(
+    letter: LetterNumber, why: AuditWhy, by: By = "", config: ConfigFile = None
+) -> None:
     """Hold a letter back until you retry or drop it.
 
     Example: pbmserv outbox hold 12 --why "looks odd"
@@ -147,7 +157,9 @@ def hold_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile 
 
 
 @app.command("drop")
-def drop_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
+def drop_letter(
+    letter: LetterNumber, why: AuditWhy, by: By = "", config: ConfigFile = None
+) -> None:
     """Never send a letter.
 
     Example: pbmserv outbox drop 12 --why "a test"

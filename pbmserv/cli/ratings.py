@@ -43,9 +43,9 @@ def exclude(board: BoardNumber, why: Why, by: By = "", config: ConfigFile = None
 
     Example: pbmserv rating exclude 12 --why "one person played both sides"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import ratings
 
-    give_order(config, by, why, boards.set_rated, board, rated=False)
+    give_order(config, by, why, ratings.set_rated, board, rated=False)
 
 
 @app.command()
@@ -54,9 +54,9 @@ def include(board: BoardNumber, why: Why, by: By = "", config: ConfigFile = None
 
     Example: pbmserv rating include 12 --why "it was a mistake"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import ratings
 
-    give_order(config, by, why, boards.set_rated, board, rated=True)
+    give_order(config, by, why, ratings.set_rated, board, rated=True)
 
 
 @app.command()
@@ -78,9 +78,9 @@ def rebuild(
     if check:
         _compare_ratings(config)
         return
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import ratings
 
-    give_order(config, by, why, boards.rebuild_ratings)
+    give_order(config, by, why, ratings.rebuild_ratings)
 
 
 def _compare_ratings(config: Path | None) -> None:

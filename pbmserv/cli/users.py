@@ -9,6 +9,7 @@ import typer
 
 from pbmserv.cli.orders import (
     IN_A_BROWSER,
+    AuditWhy,
     By,
     Most,
     Userid,
@@ -107,7 +108,7 @@ def reachable(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) 
 
 
 @app.command()
-def reset(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> None:
+def reset(userid: Userid, why: AuditWhy, by: By = "", config: ConfigFile = None) -> None:
     """Revoke a player's reply addresses, and send a letter to set a new password.
 
     Example: pbmserv user reset alice --why "her mailbox was broken into"
@@ -154,7 +155,7 @@ def erase(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> N
 def export(
     userid: Userid,
     to: Annotated[str, typer.Option("--to", help="The address to which the letter goes.")],
-    why: Why,
+    why: AuditWhy,
     by: By = "",
     config: ConfigFile = None,
 ) -> None:

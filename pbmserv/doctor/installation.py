@@ -15,10 +15,7 @@ from pbmserv.config.settings import Settings
 from pbmserv.mail.dns import Resolver
 from pbmserv.outbound.relay_url import RelayAddress, read_relay_url
 
-POSTCONF_S = 10.0
-"""Seconds until ``postconf`` must have answered."""
-
-COMMAND_S = 5.0
+COMMAND_S = 10.0
 """Seconds until another program must have answered."""
 
 _ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
@@ -31,31 +28,25 @@ def postfix_setting(name: str) -> str | None:
     ``postconf -x`` replaces the names of other settings in it by their values.
     """
     program = shutil.which("postconf", path="/usr/sbin:/usr/bin:/usr/local/sbin:/opt/homebrew/sbin")
-    if program is None:
-        return None
-    try:
-        result = subprocess.run(  # noqa: S603 - our own words
-            [program, "-x", "-h", name],
-            capture_output=True,
-            text=True,
-            timeout=POSTCONF_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return " ".join(result.stdout.split()) if result.returncode == 0 else None
+    printed = None if program is None else _output(program, "-x", "-h", name)
+    return None if printed is None else " ".join(printed.split())
 
 
 def first_line(*command: str) -> str:
     """Return the first line that a program prints, ``""`` if it fails or does not exist."""
+    lines = (_output(*command) or "").splitlines()
+    return lines[0].strip() if lines else ""
+
+
+def _output(*command: str) -> str | None:
+    """Return what a program prints, `None` if it fails or does not exist."""
     try:
         result = subprocess.run(  # noqa: S603 - our own words
             command, capture_output=True, text=True, timeout=COMMAND_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    lines = result.stdout.splitlines() if result.returncode == 0 else []
-    return lines[0].strip() if lines else ""
+        return None
+    return result.stdout if result.returncode == 0 else None
 
 
 def own_addresses() -> tuple[str, ...]:

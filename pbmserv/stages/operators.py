@@ -49,7 +49,7 @@ class OperatorOrders:
         """Carry a kept mail out again; return a sentence for the operator.
 
         Raises:
-            OperatorError: no reason is given.
+            OperatorError: the mail is not kept, or no reason is given.
             StoreAway: play does not answer.
         """
         request = RetryKeptMail(number, by)

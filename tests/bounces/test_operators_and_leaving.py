@@ -16,6 +16,7 @@ from sqlalchemy import select
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.kept_mails import UNREAD
 from pbmserv.service.operators.letters import hold_letter, retry_letters
 from pbmserv.service.operators.overviews import user_facts
 from pbmserv.store import audit
@@ -56,6 +57,26 @@ def unreachable(folder: Path, **settings: str) -> Iterator[Indoors]:
 def say(server: Indoors) -> Posted:
     letters = server.send(BOB, f"blackbox chat 1 bob {PASSWORD}", "Hello.")
     return next(letter for letter in letters if letter.kind == "chat")
+
+
+def test_of_a_kept_report_an_operator_reads_no_word(
+    house: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It quotes the letter, with reply addresses and what players said."""
+
+    def breaks(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("the inner workings")
+
+    (letter,) = house.send(BOB, "help")
+    with monkeypatch.context() as broken:
+        broken.setattr("pbmserv.service.delivery.bounces.receive", breaks)
+        come_back(house, letter)
+    kept_mails = house.server.play_stage.kept_mails
+    (kept,) = kept_mails.list()
+    assert (kept.subject, kept.error) == (UNREAD, "ZeroDivisionError: the inner workings")
+    shown = kept_mails.show(kept.id)
+    assert shown is not None
+    assert "550" not in shown
 
 
 def waiting(house: Indoors) -> list[LetterLine]:

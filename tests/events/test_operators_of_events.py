@@ -11,7 +11,7 @@ from indoors import PASSWORD, address_of
 from seasons import GAME, Field
 
 from pbmserv.errors import OperatorError
-from pbmserv.service.operators import boards, deeds, events, lost_mailboxes, people
+from pbmserv.service.operators import boards, deeds, events, games, lost_mailboxes, people
 from pbmserv.service.operators.deeds import Action, Signature
 from pbmserv.store.events import event_entries
 from pbmserv.store.tables.events import EventStatus
@@ -95,10 +95,10 @@ def test_a_season_waits_while_its_game_is_closed(field: Callable[[int], Field]) 
     players.all_say(f"league join {GAME}")
     players.until(1, EventStatus.CLOSED)
     operators = players.server.operators
-    operators.do(OLGA, partial(boards.close_game, game=GAME))
+    operators.do(OLGA, partial(games.close_game, game=GAME))
     players.live(12)
     assert players.event(1)["status"] == EventStatus.CLOSED
-    operators.do(OLGA, partial(boards.open_game, game=GAME))
+    operators.do(OLGA, partial(games.open_game, game=GAME))
     players.live(2)
     event = players.event(1)
     assert event["status"] == EventStatus.RUNNING

@@ -15,8 +15,8 @@ from seating import HIDINGS
 from sqlalchemy import func, select
 
 from pbmserv.engine.registry import Registry
-from pbmserv.service.operators.boards import resume_game
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.games import resume_game
 from pbmserv.service.operators.orders import order
 from pbmserv.store.boards import positions
 from pbmserv.store.boards.game_pauses import Stop

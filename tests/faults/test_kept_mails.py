@@ -20,6 +20,7 @@ from pbmserv.commands.table import command_types
 from pbmserv.commands.table.accounts import ChangePassword, Signup
 from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.playing import MakeMove, Message
+from pbmserv.errors import OperatorError
 from pbmserv.service.core.job_result import Done
 from pbmserv.service.mails.incoming import MailParser
 from pbmserv.service.mails.mail_service import MailService
@@ -286,7 +287,8 @@ def test_the_operators_own_view(server: Running, monkeypatch: pytest.MonkeyPatch
 
     second = KeptMails(stage.game, slowly, stage.retry, stage.operators)
     assert "Somebody else" in second.retry(kept_mail.id, SIGNED)
-    assert first.retry(kept_mail.id, SIGNED) == f"There is no kept mail {kept_mail.id}."
+    with pytest.raises(OperatorError, match=f"no kept mail {kept_mail.id}"):
+        first.retry(kept_mail.id, SIGNED)
     assert "only to an answer" in str(second.show(kept_mail.id))
     assert len(server.letters("alice@players.example")) == 2  # kept, then help
 

@@ -22,6 +22,7 @@ from pbmserv.service.operators import boards as operating_boards
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.overviews import user_facts
+from pbmserv.service.operators.ratings import set_rated
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.tables.boards import boards as board_table
@@ -245,11 +246,11 @@ def test_operators_see_the_house_and_cannot_treat_it_as_a_person(server: Indoors
         with pytest.raises(OperatorError, match="is the server itself"):
             server.operators.do(signed, deed)
     server.reply(letter, "resign")
-    server.operators.do(signed, partial(operating_boards.set_rated, number=1, rated=True))
+    server.operators.do(signed, partial(set_rated, number=1, rated=True))
     server.letters()
     server.send(ALICE, f"blackbox challenge alice {PASSWORD} house house-easy -race")
     with pytest.raises(OperatorError, match="with bots that are not rated"):
-        server.operators.do(signed, partial(operating_boards.set_rated, number=2, rated=True))
+        server.operators.do(signed, partial(set_rated, number=2, rated=True))
 
 
 def test_only_so_many_boards_with_one_house(

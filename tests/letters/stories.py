@@ -15,7 +15,7 @@ from seating import gather_team
 from pbmserv.engine import registry
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.operators import boards, people
+from pbmserv.service.operators import boards, people, ratings
 from pbmserv.service.operators.announcements import announce
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.lost_mailboxes import rename
@@ -289,7 +289,7 @@ def operating(folder: Path) -> Iterator[Posted]:
         for deed in (
             partial(boards.set_deadline, number=1, times=["--totaltime=60"]),
             partial(boards.hand_over, number=1, old="bob", new="dave"),
-            partial(boards.set_rated, number=2, rated=True),
+            partial(ratings.set_rated, number=2, rated=True),
             partial(boards.end_board, number=3),
             partial(people.suspend, userid="carol", end_games=False),
             partial(people.restore, userid="carol"),

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from alembic import command
 from fork_server import run
 from migrated import migrated
 from typer.testing import CliRunner
@@ -273,3 +274,10 @@ def test_the_commands_print_what_they_did_and_what_is_lost(own: str, tmp_path: P
     assert f"is now the copy {file} (revision {schema.head()})" in printed
     assert "players must send again what they have sent since" in printed
     assert "skip 100,000 numbers" in printed
+
+    with closing(Database(own)) as database, schema.migrating(database) as connection:
+        command.downgrade(schema.alembic_config(connection, ("game",)), "0018")
+    assert output_of("backup", file, "--overwrite").endswith("revision 0018).")
+    printed = output_of("restore", file, "--overwrite")
+    assert f"is now the copy {file} (revision {schema.head()}, upgraded from 0018)" in printed
+    output_of("check")

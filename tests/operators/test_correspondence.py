@@ -26,10 +26,11 @@ def test_each_mail_has_its_outcome_and_each_letter_its_place(house: Indoors) -> 
     house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 99")
     (board,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
     house.reply(board, "nonsense and more")
+    house.send(ALICE, "-", f"list\nblackbox show 99 alice {PASSWORD}")
     house.send_unread(ALICE, "hello", Auto_Submitted="auto-replied")
     for name in ("alice", "Alice", ALICE):
         lines = correspondence(house, name)
-        ignored, reply, shown, refused, *_ = lines.mails
+        ignored, both, reply, shown, refused, *_ = lines.mails
         assert (ignored.to, ignored.outcome) == ("plain address", "not answered: auto-submitted")
         assert reply.to == f"board {number}"
         assert "; refused: " in reply.outcome
@@ -39,6 +40,7 @@ def test_each_mail_has_its_outcome_and_each_letter_its_place(house: Indoors) -> 
         assert [(answer.kind, answer.about) for answer in answers] == [
             ("refusal", f"board {number}")
         ]
+        assert both.outcome.endswith("; refused: no-such-board")
         assert all(letter.place.startswith(("sent", "on its way")) for letter in lines.letters)
 
 
@@ -51,3 +53,6 @@ def test_a_mail_that_waits_is_listed(
     deliver_at_door(house, "help")
     result = CliRunner().invoke(app, ["mails", ALICE], catch_exceptions=False)
     assert "UTC waits to be carried out." in result.output
+    house.server.play_stage.play.run_until_idle()  # the door forgets it later
+    result = CliRunner().invoke(app, ["mails", ALICE], catch_exceptions=False)
+    assert "UTC waits to be carried out." not in result.output

@@ -70,6 +70,7 @@ DONE = (
     (("outbox", "retry", "6", "--since", "2026-01-01", *WHY), "Name one or more letters"),
     (("outbox", "retry", "6", *WHY), "as soon as possible"),
     (("outbox", "drop", "6", *WHY), "We will not send letter 6"),
+    (("outbox", "flush", *WHY), "We send 0 letters that wait"),
     (("outbox", "retry", "1", *WHY), "has been sent"),
     (("outbox", "show", "99"), "there is no letter 99"),
     (("audit",), "olga"),
@@ -155,7 +156,7 @@ def test_the_audit_names_the_person_behind_sudo(
         (("block", "127.0.0.1", *WHY), "127.0.0.1 is this machine"),
         (("block", "nonsense", *WHY), "is not an address, a domain or a network"),
         (("block", "a.example", "--until", "2001-01-01", *WHY), "2001-01-01 is past"),
-        (("block", "a.example", "--until", "soon", *WHY), "write the day as 2026-12-31"),
+        (("block", "a.example", "--until", "soon", *WHY), "'soon' is not a day such as 2026-12-31"),
         (("ladder", "settle", "1", "alice", *WHY), "board 1 is no challenge of a ladder"),
         (
             ("audit", "usr", "Bob"),

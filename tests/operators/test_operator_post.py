@@ -13,13 +13,14 @@ from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.letters import (
     drop_letter,
-    failed_letters,
+    flush,
     hold_letter,
     letter_text,
+    retry_failed,
     retry_letters,
 )
 from pbmserv.store.delivery import bounces, letter_claims
-from pbmserv.store.operators.letters import letters
+from pbmserv.store.operators.letters import failed_letters, letters
 
 SIGNED = Signature("olga", "the relay was mended")
 ALICE, BOB = map(address_of, ("alice", "bob"))
@@ -76,8 +77,7 @@ def test_one_command_sends_all_letters_that_a_broken_relay_lost(house: Indoors) 
     house.operators.do(SIGNED, partial(drop_letter, number=third))
 
     def failed(since: datetime | None = None) -> list[int]:
-        numbers: list[int] = house.operators.look(partial(failed_letters, since=since))
-        return numbers
+        return house.operators.look(lambda context: failed_letters(context.connection, since))
 
     assert failed() == failed(house.server.clock.now()) == [first, second]
     assert failed(house.server.clock.now() + timedelta(days=1)) == []
@@ -88,6 +88,9 @@ def test_one_command_sends_all_letters_that_a_broken_relay_lost(house: Indoors) 
         bounces.send_later(connection, letter, later, house.server.clock.now())
     assert failed() == [first]
 
+    tomorrow = f"{house.server.clock.now() + timedelta(days=1):%Y-%m-%d}"
+    deed = house.operators.do(SIGNED, partial(retry_failed, since=tomorrow))
+    assert deed.summary == "No letters have failed since then."
     deed = house.operators.do(SIGNED, partial(retry_letters, numbers=[first, third, 9_999]))
     assert deed.summary.splitlines() == [
         f"We send letter {first} to {ALICE} as soon as possible.",
@@ -96,3 +99,19 @@ def test_one_command_sends_all_letters_that_a_broken_relay_lost(house: Indoors) 
     ]
     assert deed.facts == {"before": {str(first): "failed", str(third): "failed"}}
     assert {letter.recipient for letter in house.letters()} == {ALICE}
+
+
+@pytest.mark.both_databases
+def test_all_letters_that_wait_after_an_outage_are_sent_at_once(house: Indoors) -> None:
+    for userid in ("alice", "bob", "carol"):
+        house.operators.do(SIGNED, partial(people.reset, userid=userid))
+    first, second, third = sorted(waiting(house))
+    later = house.server.clock.now() + timedelta(hours=4)
+    with house.server.database.writing.begin() as connection:
+        letter_claims.retry_later(connection, [(first, later, "421"), (second, later, "421")])
+    house.operators.do(SIGNED, partial(hold_letter, number=third))
+    assert house.letters() == []
+    deed = house.operators.do(SIGNED, flush)
+    assert deed.summary == "We send 2 letters that wait for another attempt as soon as possible."
+    assert {letter.recipient for letter in house.letters()} == {ALICE, BOB}
+    assert "0 letters" in house.operators.do(SIGNED, flush).summary

@@ -11,7 +11,7 @@ from indoors import PASSWORD, Indoors
 from sqlalchemy import text
 
 from pbmserv.errors import OperatorError
-from pbmserv.service.operators import boards, people
+from pbmserv.service.operators import boards, games, people, ratings
 from pbmserv.service.operators.overviews import board_facts, game_lines
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store import audit
@@ -141,14 +141,14 @@ def test_a_board_is_excluded_from_the_ratings_and_included_again(house: Indoors)
     house.send(BOB, f"blackbox resign 1 bob {PASSWORD}")
     (table,) = house.send(ALICE, "blackbox standings")
     assert "alice" in table.text
-    do(house, boards.set_rated, number=1, rated=False)
+    do(house, ratings.set_rated, number=1, rated=False)
     assert len(house.letters()) == 2
     (empty,) = house.send(ALICE, "blackbox standings")
     assert "alice" not in empty.text
     assert rebuilding.check(house.server.database).differences == 0
     with pytest.raises(OperatorError, match="already"):
-        do(house, boards.set_rated, number=1, rated=False)
-    do(house, boards.set_rated, number=1, rated=True)
+        do(house, ratings.set_rated, number=1, rated=False)
+    do(house, ratings.set_rated, number=1, rated=True)
     house.letters()
     (again,) = house.send(ALICE, "blackbox standings")
     assert again.text == table.text
@@ -174,20 +174,20 @@ def test_a_board_without_a_result_cannot_be_rated(house: Indoors) -> None:
     ):
         for rated in (True, False):
             with pytest.raises(OperatorError, match=f"board {number} counts for no ratings: {why}"):
-                do(house, boards.set_rated, number=number, rated=rated)
+                do(house, ratings.set_rated, number=number, rated=rated)
     assert house.letters() == []
 
 
 @pytest.mark.both_databases
 def test_a_closed_game_has_no_new_boards_and_running_ones_go_on(house: Indoors) -> None:
     number = start_board(house)
-    do(house, boards.close_game, game="blackbox")
+    do(house, games.close_game, game="blackbox")
     for line in ("blackbox challenge alice bob", f"blackbox seek alice {PASSWORD}"):
         (refused,) = house.send(ALICE, line)
         assert "No new board of Blackbox can begin at the moment." in refused.one_line
     assert house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 1")
     assert house.operators.look(game_lines) == [("blackbox", "1", "closed", "0", "1", "0", "0")]
-    do(house, boards.open_game, game="blackbox")
+    do(house, games.open_game, game="blackbox")
     assert len(house.send(ALICE, "blackbox challenge alice bob")) == 2
 
 
@@ -196,8 +196,8 @@ def test_an_impossible_deed_changes_nothing(house: Indoors) -> None:
         (people.restore, {"userid": "alice"}),
         (people.suspend, {"userid": "nobody", "end_games": True}),
         (boards.end_board, {"number": 99}),
-        (boards.open_game, {"game": "blackbox"}),
-        (boards.close_game, {"game": "chess"}),
+        (games.open_game, {"game": "blackbox"}),
+        (games.close_game, {"game": "chess"}),
     ):
         with pytest.raises(OperatorError):
             do(house, deed, **words)

@@ -29,7 +29,7 @@ from pbmserv.inbound.mail_reports import (
 )
 from pbmserv.mail.envelope import Envelope
 from pbmserv.monitoring.metrics import REGISTRY
-from pbmserv.stages.status_lines import reports_line
+from pbmserv.service.operators.server_status import reports_line
 from pbmserv.store.delivery import reported_sources
 from pbmserv.store.tables.mail import inbox
 

@@ -102,6 +102,22 @@ def test_the_row_of_a_players_refused_mail_stays_longer(tmp_path: Path) -> None:
 
 
 @pytest.mark.sqlite_alone
+def test_mails_that_wait_may_take_no_more_than_the_quota(database_url: str, tmp_path: Path) -> None:
+    with indoors(tmp_path, database=database_url, inbox_octets="1M") as server:
+
+        def at_the_door(number: int) -> str:
+            sender = f"s{number}@elsewhere.example"
+            raw = mail(sender, "help", HALF * (MIB * 2 // 5 // 78))
+            envelope = Envelope(sender, server.server.mail_domain.address, raw)
+            reply = server.loop.run_until_complete(server.server.door.receive(envelope))
+            return without_number(reply)
+
+        assert [at_the_door(number) for number in range(3)] == [TAKEN, TAKEN, TRY_LATER]
+        server.server.settle()
+        assert at_the_door(3) == TAKEN
+
+
+@pytest.mark.sqlite_alone
 @pytest.mark.slow
 def test_a_full_quota_stops_no_game_and_loses_no_mail(
     database_url: str,

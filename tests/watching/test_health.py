@@ -139,14 +139,18 @@ def test_a_disk_that_fills_is_reported_before_and_when_it_is_full(tmp_path: Path
 def test_taken_sessions_are_failing(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     with (
-        start(url, tmp_path, mail_servers="", sessions="3", sessions_network="3") as local,
+        start(url, tmp_path, mail_servers="", sessions="5", sessions_network="5") as local,
         contextlib.ExitStack() as limits,
     ):
-        for _ in range(3):
+        for _ in range(4):
             limits.enter_context(Wire(local.port))
         status, report = health(local.web_port)
+        assert (status, report["status"]) == (200, "degraded")
+        assert report["checks"]["sessions"]["reason"] == "4 of 5 sessions of smtp are taken"
+        limits.enter_context(Wire(local.port))
+        status, report = health(local.web_port)
         assert status == 503
-        assert report["checks"]["sessions"]["reason"] == "all 3 sessions of smtp are taken"
+        assert report["checks"]["sessions"]["reason"] == "all 5 sessions of smtp are taken"
         assert health(local.web_port, "/healthz/live")[0] == 200
 
 

@@ -88,6 +88,8 @@ def test_queues_are_reported_with_their_age(watched: Running) -> None:
     values = numbers(watched)
     assert values["pbmserv_waiting{queue=kept}"] == 1
     assert values["pbmserv_waiting_seconds{queue=kept}"] == 600
+    watched.server.clock.move(days=4)  # which is a reason to look, and no failure
+    assert numbers(watched)["pbmserv_check_ok{check=kept}"] == 1
 
 
 def test_the_pages_never_show_the_numbers(watched: Running) -> None:

@@ -26,9 +26,9 @@ from pbmserv.cli.main import run
 from pbmserv.clock import SystemClock
 from pbmserv.games.blackbox.bots.loops import equipment
 from pbmserv.service.operators.health import RelayState
+from pbmserv.service.operators.server_status import running_line
 from pbmserv.stages.messages import StageState
 from pbmserv.stages.state import worst_relay
-from pbmserv.stages.status_lines import running_line
 from pbmserv.store import heartbeats
 from pbmserv.store.operators.health import Queues
 from pbmserv.store.tables.downtime import heartbeats as heartbeat_rows
@@ -151,7 +151,7 @@ def test_its_stages_say_what_they_do_and_since_when(
             text = status(capsys, monkeypatch, database_url)
             assert "door, play (does not answer), post1" in text
     text = status(capsys, monkeypatch, database_url)
-    assert "None of its stages is there on this machine: it has just ended" in text
+    assert "None of its stages is on this machine: it has just ended" in text
     assert json.loads(status(capsys, monkeypatch, database_url, "--json"))["stages"] == {}
     restarted = datetime.now(UTC)
     with Process(tmp_path, database_url):

@@ -234,7 +234,7 @@ def _give_up(
 
 
 def _went_to_own_address(context: CommandContext, letter: BouncedLetter, address: str) -> bool:
-    """Return whether the letter went to an own address of its player, whose row is locked."""
+    """Lock the row of a letter's player; return whether the letter went to an own address."""
     if letter.player_id is None:
         return False
     preferences.lock(context.connection, letter.player_id)

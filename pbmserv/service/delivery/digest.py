@@ -111,7 +111,7 @@ def _in_order(
     return sorted(waiting, key=rank, reverse=True)
 
 
-def answerable(letter: OldLetter) -> dict[str, Any]:
+def words_for_replies(letter: OldLetter) -> dict[str, Any]:
     """Return the words of an old letter that replies need: the boards of a digest, the turn for
     which each waited, and what the reader may still unsubscribe from."""
     words, kind = letter.words, kind_of(letter.letter)

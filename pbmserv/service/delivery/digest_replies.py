@@ -41,9 +41,9 @@ def unfold(context: CommandContext, reply: command_types.TrayReply) -> command_t
         Refused: the answered letter is not about this board.
         PlayerError: the line cannot be read.
     """
-    mailed = _mailed(context)
-    if reply.board not in mailed:
-        numbers = sorted(mailed)
+    turns = _turns_by_board(context)
+    if reply.board not in turns:
+        numbers = sorted(turns)
         raise Refused(
             "tray-board",
             part=str(reply.board),
@@ -60,7 +60,7 @@ def unfold(context: CommandContext, reply: command_types.TrayReply) -> command_t
         example = f"{reply.board}: chat YOUR WORDS"
         raise Refused("tray-no-words", part=str(reply.board), example=example)
     if isinstance(command, command_types.ReplyMove):
-        turn = mailed[reply.board]
+        turn = turns[reply.board]
         return MakeMove(None, reply.board, None, command.lines[0], turn)
     if isinstance(command, command_types.Yes):
         return Accept(None, reply.board, None)
@@ -86,11 +86,11 @@ def only_board(context: CommandContext, line: Line) -> command_types.Command:
     Raises:
         Refused: several boards wait.
     """
-    mailed = _mailed(context)
-    waiting = [number for number, turn in mailed.items() if turn is not None]
+    turns = _turns_by_board(context)
+    waiting = [number for number, turn in turns.items() if turn is not None]
     text = line.meaning.lines[0] if isinstance(line.meaning, command_types.ReplyMove) else line.echo
     named = _NUMBER_ALONE.fullmatch(text)
-    if named and int(named[1]) in mailed:  # any other number may be a move
+    if named and int(named[1]) in turns:  # any other number may be a move
         board = int(named[1])
         is_move = len(waiting) == 1 and _is_move(context, waiting[0], named[1])
         also = f"{waiting[0]}: {board}" if is_move else ""
@@ -112,7 +112,7 @@ def without_number(
         PlayerError: it is not a move, or several boards could be meant.
     """
     text = command.lines[0]
-    running = sorted(_mailed(context))
+    running = sorted(_turns_by_board(context))
     if not running or not (may_act(text) or _is_newest_move(context, running[-1], command)):
         raise _no_command(context, text)
     if len(running) == 1:
@@ -139,11 +139,11 @@ def first_board(context: CommandContext) -> int:
     """Return a board of the answered letter, for examples; a waiting one if possible.
 
     Raises:
-        Refused: see `_mailed`.
+        Refused: see `_turns_by_board`.
     """
-    mailed = _mailed(context)
-    waiting = [number for number, turn in mailed.items() if turn is not None]
-    return next(iter((*waiting, *sorted(mailed))), 0)
+    turns = _turns_by_board(context)
+    waiting = [number for number, turn in turns.items() if turn is not None]
+    return next(iter((*waiting, *sorted(turns))), 0)
 
 
 def _is_move(context: CommandContext, number: int, text: str) -> bool:
@@ -171,7 +171,7 @@ def _is_newest_move(context: CommandContext, number: int, command: command_types
         context.current.focus = focus
 
 
-def _mailed(context: CommandContext) -> dict[int, int | None]:
+def _turns_by_board(context: CommandContext) -> dict[int, int | None]:
     """Return the boards of the answered letter, each with the turn for which it waited.
 
     Raises:

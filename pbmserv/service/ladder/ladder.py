@@ -89,7 +89,6 @@ def leave(context: CommandContext, command: LeaveLadder) -> Answer:
     game, ladder, _ = _own_ladder(context, player, command.game, "ladder leave")
     running = _challenges_of(context, ladder, player.id)
     ladder_places.leave(context.connection, ladder.id, player.id, "left", context.now)
-    ladder_reigns.note_first(context.connection, ladder.id, context.now)
     words = table_words(context, game, set()) | {"event": "left", "running": len(running)}
     return Answer((Part("ladder", words),))
 

@@ -1,5 +1,4 @@
-"""Mails over a limit: the door takes none, and stores who wrote it, so that play can tell that
-person."""
+"""Mails over a limit: the door does not take them, but stores their writers, whom play tells."""
 
 from __future__ import annotations
 

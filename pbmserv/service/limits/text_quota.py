@@ -2,12 +2,13 @@
 
 When the quota is used up:
 
-- Texts of mails that led to nothing go first, the oldest first, whatever their days.
+- Texts of mails that led to nothing are dropped first, the oldest first, even before their days
+  are over.
 - Mails are still carried out, but their texts are not kept.
 - Mails for the postmaster, to whom anybody may write, are put off (451): large ones from half of
   the quota on, small ones from three quarters on.
-- A mail on which our own code failed is kept above the quota: it had its 250, and a person must see
-  it.
+- A mail on which our own code failed is kept even if there is no room: it had its 250, and a person
+  must see it.
 """
 
 from __future__ import annotations

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 
 from pbmserv.errors import OperatorError
 from pbmserv.mail.networks import network_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.operators.deeds import Deed, Signature
+from pbmserv.service.operators.deeds import Deed, Signature, read_day
 from pbmserv.store import blocked_senders
 from pbmserv.store.blocked_senders import BlockedSender
 
@@ -29,7 +28,7 @@ def block(context: CommandContext, _: Signature, sender: str, until: str) -> Dee
         OperatorError: the sender or the day is wrong.
     """
     name = sender_name(sender)
-    end = _day(until) if until.strip() else None
+    end = read_day(until) if until.strip() else None
     if end is not None and end <= context.now:
         raise OperatorError(f"{until} is past; name the day on which the block ends")
     blocked_senders.forget_ended(context.connection, context.now)
@@ -77,10 +76,3 @@ def sender_name(text: str) -> str:
             "write alice@example.net, example.net or 192.0.2.0/24"
         )
     return name
-
-
-def _day(text: str) -> datetime:
-    try:
-        return datetime.strptime(text.strip(), "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError:
-        raise OperatorError("write the day as 2026-12-31") from None

@@ -1,4 +1,4 @@
-"""Deeds of operators about boards, games and ratings."""
+"""Deeds of operators about boards: end one, hand it over, change its times."""
 
 from __future__ import annotations
 
@@ -8,24 +8,21 @@ from dataclasses import replace
 from pbmserv.engine.clocks import SeatClock
 from pbmserv.errors import OperatorError, OptionError
 from pbmserv.plurals import counted
-from pbmserv.service.boards.bot_turns import can_be_rated, is_bot
+from pbmserv.service.boards.bot_turns import is_bot
 from pbmserv.service.boards.followers import news_of_declined_board
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.operators.deeds import Deed, Signature
-from pbmserv.service.ratings import rating, rebuilding
 from pbmserv.service.time import timekeeping
 from pbmserv.service.time.time_options import read_times
 from pbmserv.store import clocks
 from pbmserv.store.accounts import players
-from pbmserv.store.boards import boards, closed_games, game_pauses
+from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
-from pbmserv.store.delivery import letter_claims
 from pbmserv.store.events import events
 from pbmserv.store.operators import boards as operator_boards
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
-from pbmserv.store.tables.downtime import PauseKind
 
 
 def end_board(context: CommandContext, by: Signature, number: int) -> Deed:
@@ -37,7 +34,7 @@ def end_board(context: CommandContext, by: Signature, number: int) -> Deed:
     board = lock_running_board(context, number)
     boards.set_status(context.connection, number, BoardStatus.DECLINED)
     letters = (
-        *_letters(board, "withdrawn", by),
+        *letters_about(board, "withdrawn", by),
         *news_of_declined_board(context, replace(board, status=BoardStatus.DECLINED)),
     )
     facts = {"before": board.status, "after": BoardStatus.DECLINED}
@@ -48,10 +45,12 @@ def end_board(context: CommandContext, by: Signature, number: int) -> Deed:
 def end_boards_of(
     context: CommandContext, by: Signature, player_id: int
 ) -> tuple[list[int], list[Notification]]:
-    """End the running boards of a player who is gone without a result; return their numbers, and
-    the letters to the others.
+    """End a player's running boards without a result, since the player is gone.
 
     Boards of an event are left to it: within a day it takes the player out by its own rules.
+
+    Returns:
+        The numbers of the ended boards, and the letters to the other players.
     """
     ended, letters = [], list[Notification]()
     for number in boards.running_of(context.connection, player_id):
@@ -92,7 +91,7 @@ def hand_over(context: CommandContext, by: Signature, number: int, old: str, new
             after = replace(after, status=BoardStatus.ACTIVE)
     else:
         _restart_clocks(context, after, seats)
-    letters = [*_letters(after, "handed-over", by, old=leaver.userid, new=successor.userid)]
+    letters = [*letters_about(after, "handed-over", by, old=leaver.userid, new=successor.userid)]
     if leaver.address:
         words = {"event": "given", "userid": leaver.userid, "why": by.why, "other": str(number)}
         letters.append(
@@ -133,104 +132,8 @@ def set_deadline(context: CommandContext, by: Signature, number: int, times: Seq
         f"Board {number}: reminder {_after(terms.nag)}, forfeit {_after(terms.forfeit)}, "
         f"in all {total}, from now on."
     )
-    letters = tuple(_letters(board, "deadline", by))
+    letters = tuple(letters_about(board, "deadline", by))
     return Deed("deadline", f"board {number}", summary, letters, facts)
-
-
-def set_rated(context: CommandContext, by: Signature, number: int, *, rated: bool) -> Deed:
-    """Set whether a board's result counts; if the board is over, compute the ratings again.
-
-    Raises:
-        OperatorError: there is no such board, nothing would change, or its result can never count:
-            it has one player, it ended before all had accepted, or an unrated bot plays there.
-    """
-    board = lock_board(context, number)
-    if why := _why_never_rated(board):
-        raise OperatorError(f"board {number} counts for no ratings: {why}")
-    if board.rated == rated:
-        state = "rated" if rated else "unrated"
-        raise OperatorError(f"board {number} is {state} already")
-    if rated and not can_be_rated(context.services.registry.newest(board.game), board.sitters):
-        raise OperatorError(f"board {number} is a game with bots that are not rated")
-    operator_boards.set_rated(context.connection, number, rated=rated)
-    changed = 0
-    if board.status == BoardStatus.FINISHED:
-        changed = rebuilding.rebuild(context.connection).differences
-    letters = _letters(board, "rated" if rated else "unrated", by)
-    facts = {"before": board.rated, "after": rated}
-    verdict = "counts" if rated else "does not count"
-    summary = f"Board {number} {verdict}; that changed {counted(changed, 'row')}."
-    action = "include" if rated else "exclude"
-    return Deed(action, f"board {number}", summary, tuple(letters), facts)
-
-
-def _why_never_rated(board: BoardRow) -> str:
-    """Return why a board's result can never count, ``""`` if it can."""
-    if board.status == BoardStatus.DECLINED:
-        return "it was declined or called off, so nobody has won or lost it"
-    if board.status == BoardStatus.FINISHED and board.undecided:
-        return f"it ended before {' and '.join(board.undecided)} had accepted it"
-    players = [sitter.player_id for sitter in board.sitters]
-    return "" if rating.can_be_rated(players) else "that takes two players or more"
-
-
-def rebuild_ratings(context: CommandContext, _: Signature) -> Deed:
-    """Compute all ratings again from the record of the boards."""
-    result = rebuilding.rebuild(context.connection)
-    rows = f"{counted(result.boards, 'rated board')}, {counted(result.players, 'rating')}"
-    summary = f"{rows}: all correct."
-    if result.differences:
-        differed = counted(result.differences, "row differed and has", "rows differed and have")
-        summary = f"{rows}: {differed} been put right."
-    facts = {"differences": result.differences, "first": result.examples}
-    return Deed("rebuild", "ratings", "\n".join((*result.examples, summary)), (), facts)
-
-
-def close_game(context: CommandContext, _: Signature, game: str) -> Deed:
-    """Close a game: no new boards are created; running ones go on.
-
-    Raises:
-        OperatorError: there is no such game, or it is closed already.
-    """
-    game = game_key(context, game)
-    if closed_games.is_closed(context.connection, game):
-        raise OperatorError(f"{game} is closed already")
-    closed_games.close(context.connection, game, context.now)
-    return Deed("suspend", f"game {game}", f"From now on nobody can begin a board of {game}.")
-
-
-def open_game(context: CommandContext, _: Signature, game: str) -> Deed:
-    """Open a closed game again.
-
-    Raises:
-        OperatorError: there is no such game, or it is not closed.
-    """
-    game = game_key(context, game)
-    if not closed_games.is_closed(context.connection, game):
-        raise OperatorError(f"{game} is not closed")
-    closed_games.reopen(context.connection, game)
-    return Deed("restore", f"game {game}", f"Players can begin boards of {game} again.")
-
-
-def resume_game(context: CommandContext, _: Signature, game: str) -> Deed:
-    """Let a stopped game go on: its mails and letters wait no longer.
-
-    Raises:
-        OperatorError: it is not stopped.
-    """
-    key = game.strip().lower()
-    if not game_pauses.end(context.connection, key, PauseKind.STOPPED, context.now):
-        stopped = sorted(game_pauses.stopped(context.connection))
-        others = f"; stopped: {', '.join(stopped)}" if stopped else ""
-        raise OperatorError(f"{key} is not stopped{others}")
-    letters = letter_claims.wake_waiting(context.connection, key, context.now)
-    context.services.positions.look_again()
-    summary = (
-        f"{key} goes on. Waiting mails are carried out now, and {letters} letters are "
-        "sent. If it hangs again, it is stopped again; `pbmserv inbox list` shows the mails over "
-        "which the server was stopped."
-    )
-    return Deed("resume", f"game {key}", summary)
 
 
 def lock_board(context: CommandContext, number: int) -> BoardRow:
@@ -261,19 +164,6 @@ def _after(days: int) -> str:
     return f"after {counted(days, 'day')}" if days else "never"
 
 
-def game_key(context: CommandContext, name: str) -> str:
-    """Return the key of a game; upper and lower case do not matter.
-
-    Raises:
-        OperatorError: there is no game of this name.
-    """
-    key = name.strip().lower()
-    if key not in context.services.registry:
-        names = ", ".join(game.info.key for game in context.services.registry)
-        raise OperatorError(f"there is no game {name}; there are: {names}")
-    return key
-
-
 def _restart_clocks(context: CommandContext, board: BoardRow, seats: Sequence[int]) -> None:
     """Start the running clocks of some seats again, and let the scheduler check the board now."""
     restarted = tuple(
@@ -286,9 +176,14 @@ def _restart_clocks(context: CommandContext, board: BoardRow, seats: Sequence[in
     clocks.set_times(context.connection, board.id, times)
 
 
-def _letters(
+def letters_about(
     board: BoardRow, event: str, by: Signature, old: str = "", new: str = ""
 ) -> list[Notification]:
+    """Return the letters that tell the players of a board what an operator did.
+
+    Args:
+        old, new: userids, if a seat was handed over.
+    """
     words = {
         "event": event,
         "why": by.why,
@@ -303,11 +198,3 @@ def _letters(
         )
         for sitter in board.sitters
     ]
-
-
-def may_show_secrets(context: CommandContext, number: int | None, player_id: int | None) -> bool:
-    """Return whether a letter to a player about a board may show secrets of a running board."""
-    board = boards.load(context.connection, number) if number else None
-    if board is not None and board.status in RUNNING:
-        return True
-    return bool(player_id and boards.running_of(context.connection, player_id))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -27,15 +28,23 @@ T = TypeVar("T")
 LONGEST_WHY = 500
 """Characters of a reason."""
 KINDS = (
-    *("user", "board", "game", "event", "mail", "letter", "ladder"),
-    *("broadcast", "announcement", "sender"),
+    "user",
+    "board",
+    "game",
+    "event",
+    "mail",
+    "letter",
+    "ladder",
+    "broadcast",
+    "announcement",
+    "sender",
 )
-"""First words of targets; other targets are ``ratings`` and, for several letters, ``3 letters``."""
+"""First words of targets. Targets of one word are ``ratings``, ``keys`` and ``letters``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The operator who acts, and the reason, which the players concerned read."""
+    """The operator who acts, and the reason, which players who are told of the deed read."""
 
     operator: str
     why: str
@@ -47,7 +56,7 @@ class Deed:
 
     Attributes:
         action: one word for the audit.
-        target: ``user alice``, ``board 12``, ``game blackbox``, ``mail 3`` or ``ratings``.
+        target: the thing that was changed, such as ``user alice`` or ``ratings``; see `KINDS`.
         summary: answer for the operator, mostly one sentence.
         letters: letters to the players concerned.
         facts: state before and after for the audit, ready for JSON.
@@ -124,6 +133,18 @@ def look(
         return question(CommandContext(services, connection, NOBODY, clock.now()))
 
 
+def read_day(text: str) -> datetime:
+    """Return the beginning of a day (UTC) such as ``2026-12-31``.
+
+    Raises:
+        OperatorError: the text is not a day.
+    """
+    try:
+        return datetime.strptime(text.strip(), "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        raise OperatorError(f"{text[:40]!r} is not a day such as 2026-12-31") from None
+
+
 def entries(context: CommandContext, target: str, most: int) -> list[Entry]:
     """Return entries of the audit, newest first.
 
@@ -136,7 +157,7 @@ def entries(context: CommandContext, target: str, most: int) -> list[Entry]:
         OperatorError: targets have no such kind.
     """
     words = target.lower().split()
-    if len(words) > 1 and words[0] not in KINDS and words[1:] != ["letters"]:
+    if len(words) > 1 and words[0] not in KINDS:
         closest = get_close_matches(words[0], KINDS, 1)
         raise OperatorError(
             f"the audit has no kind {words[0]}; there are {', '.join(KINDS)}; "

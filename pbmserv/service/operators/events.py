@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OperatorError
@@ -15,8 +15,8 @@ from pbmserv.service.events import course, games, letters, new_events, pages, pa
 from pbmserv.service.events.kinds.kind import Kind
 from pbmserv.service.events.kinds.registry import SERVERS, kind_of
 from pbmserv.service.events.tables import DRAW, LOSS, WIN
-from pbmserv.service.operators.boards import game_key
-from pbmserv.service.operators.deeds import Deed, Signature
+from pbmserv.service.operators.deeds import Deed, Signature, read_day
+from pbmserv.service.operators.games import game_key
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.events import event_entries, event_games, events
@@ -203,12 +203,9 @@ def _days(context: CommandContext, kind: Kind, starts: str) -> tuple[datetime, d
     """Return the start of an event and the end of its entries.
 
     Raises:
-        OperatorError: the text is no day in the future.
+        OperatorError: the text is not a day in the next two years.
     """
-    try:
-        starts_at = datetime.strptime(starts.strip(), "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError:
-        raise OperatorError(f"{starts or 'nothing'} is not a day such as 2027-03-01") from None
+    starts_at = read_day(starts)
     closes_at = kind.closing(starts_at)
     if not context.now < closes_at < context.now + timedelta(days=730):
         raise OperatorError("entries would close in the past, or in more than two years")
@@ -234,7 +231,10 @@ def event_lines(context: CommandContext, most: int) -> list[tuple[str, ...]]:
 
 
 def watched(context: CommandContext) -> list[tuple[str, ...]]:
-    """Return pairs of players of events and ladders, one of whom gave up early: loser, winner, how
-    often, how often they met, and the newest board."""
+    """Return pairs of players of events and ladders, one of whom gave up early.
+
+    Each is the loser, the winner, how often the loser gave up, how often they met, and the newest
+    board.
+    """
     since = context.now - WATCHED
     return event_rows.early_resignations(context.connection, since, FEW_PLIES)

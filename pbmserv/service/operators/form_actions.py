@@ -13,10 +13,13 @@ from pbmserv.service.operators import (
     blocked_senders,
     boards,
     events,
+    games,
+    kept_mails,
     ladders,
     letters,
     lost_mailboxes,
     people,
+    ratings,
     reply_keys,
 )
 from pbmserv.service.operators.deeds import Deed
@@ -26,6 +29,11 @@ Fields: TypeAlias = Mapping[str, str]
 
 LARGEST = 2**63 - 1
 """Largest number of a row; databases accept no larger one in a query."""
+TIMES = ("nagtime", "forfeittime", "totaltime")
+"""Fields for the times of a board, each with a number of days."""
+LONGEST_TIME = 365
+LONGEST_AGE = 3_650
+"""Largest number of days since the newest letter of a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +42,8 @@ class Action:
 
     Attributes:
         fields: names of the form's fields, as at the command line.
-        order: makes the order from the fields; raises OperatorError if a field is wrong.
+        order: makes the order from the fields; raises OperatorError if a field is wrong. `None` for
+            ``inbox retry``, which is not a deed: it carries out a mail.
     """
 
     fields: tuple[str, ...]
@@ -91,16 +100,14 @@ def _deadline(fields: Fields) -> Order:
 
 
 def _rated(fields: Fields, *, rated: bool) -> Order:
-    return order(boards.set_rated, number_in(fields, "board"), rated=rated)
+    return order(ratings.set_rated, number_in(fields, "board"), rated=rated)
 
 
-TIMES = ("nagtime", "forfeittime", "totaltime")
+def _retry(fields: Fields) -> Order:
+    if fields.get("failed"):
+        return order(letters.retry_failed, _text(fields, "since"))
+    return order(letters.retry_letters, [number_in(fields, "named")])
 
-LONGEST_TIME = 365
-"""Days."""
-
-LONGEST_AGE = 3_650
-"""Days since the newest letter of a key."""
 
 ACTIONS: Mapping[str, Action] = {
     "announce": Action(("title", "text", "service"), _announcement),
@@ -109,8 +116,9 @@ ACTIONS: Mapping[str, Action] = {
     "block": _action(blocked_senders.block, sender=_word, until=_text),
     "unblock": _action(blocked_senders.unblock, sender=_word),
     "inbox retry": Action(("numbers",)),
-    "inbox drop": Action(("number",)),
-    "outbox retry": Action(("named", "failed", "since")),
+    "inbox drop": _action(kept_mails.drop_mail, number=number_in),
+    "outbox retry": Action(("named", "failed", "since"), _retry),
+    "outbox flush": _action(letters.flush),
     "outbox hold": _action(letters.hold_letter, letter=number_in),
     "outbox drop": _action(letters.drop_letter, letter=number_in),
     "user suspend": Action(("userid", "end_games"), _suspension),
@@ -134,11 +142,11 @@ ACTIONS: Mapping[str, Action] = {
     "board end": _action(boards.end_board, board=number_in),
     "board hand-over": _action(boards.hand_over, board=number_in, old=_word, new=_word),
     "board deadline": Action(("board", *TIMES), _deadline),
-    "game suspend": _action(boards.close_game, game=_word),
-    "game restore": _action(boards.open_game, game=_word),
-    "game resume": _action(boards.resume_game, game=_word),
+    "game suspend": _action(games.close_game, game=_word),
+    "game restore": _action(games.open_game, game=_word),
+    "game resume": _action(games.resume_game, game=_word),
     "rating exclude": Action(("board",), partial(_rated, rated=False)),
     "rating include": Action(("board",), partial(_rated, rated=True)),
-    "rating rebuild": _action(boards.rebuild_ratings),
+    "rating rebuild": _action(ratings.rebuild_ratings),
 }
 """Actions that forms offer, by the name of the command."""

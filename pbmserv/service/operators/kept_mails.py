@@ -12,7 +12,7 @@ from functools import partial
 from pbmserv.commands.grammar.readings import REST
 from pbmserv.commands.grammar.word_forms import SHORTEST_PASSWORD
 from pbmserv.commands.table.command_types import VOUCHED, Secret
-from pbmserv.errors import MailError, PlayerError
+from pbmserv.errors import MailError, OperatorError, PlayerError
 from pbmserv.mail.envelope import Envelope, Mail
 from pbmserv.mail.key_ring import blank_tokens
 from pbmserv.service.core.context import CommandContext
@@ -35,7 +35,7 @@ class KeptMail:
     """A kept mail in a list.
 
     Attributes:
-        subject: its first command, without passwords.
+        subject: its first command, without passwords; `UNREAD` if there is none.
         error: the line of the fault that names it.
     """
 
@@ -68,24 +68,20 @@ class KeptMailsView:
         """Return kept mails: faults, then mails for the postmaster, both newest first."""
         with self._database.reading.connect() as connection:
             mails = inbox.kept(connection)
-        return [
-            KeptMail(
-                mail.id,
-                mail.received_at,
-                mail.sender,
-                mail.recipient,
-                self._first_command(mail),
-                blank_tokens(self._blanked(mail, fault_line(mail.error))),
-            )
-            for mail in mails
-        ]
+        return [self._line(mail) for mail in mails]
+
+    def _line(self, mail: StoredMail) -> KeptMail:
+        incoming = self._try_read(mail)
+        subject = incoming.reading.lines[0].echo if incoming else UNREAD
+        error = blank_tokens(_blanked(fault_line(mail.error), incoming))
+        return KeptMail(mail.id, mail.received_at, mail.sender, mail.recipient, subject, error)
 
     def show(self, number: int) -> str | None:
         """Return a kept mail without its secrets, and the fault; `None` if there is no such mail.
 
         Of a mail that was carried out, only sender, time and sender check are shown: its text is
         private. An encoded text is shown decoded, so that passwords in it can be blanked. Of a mail
-        that cannot be read, only From, To, Date and Message-ID are shown.
+        that cannot be read, or is a report, only From, To, Date and Message-ID are shown.
         """
         with self._database.reading.connect() as connection:
             mail = inbox.get(connection, number)
@@ -95,13 +91,14 @@ class KeptMailsView:
         if mail.state != "kept":
             return f"{head}\n{_OUTCOMES.get(mail.state, mail.state)}\n"
         raw = mail.raw.decode("utf-8", "replace").replace("\r\n", "\n")
-        if self._first_command(mail) == UNREAD:
+        incoming = self._try_read(mail)
+        if incoming is None:
             raw = "\n".join(_ADDRESSED.findall(raw.partition("\n\n")[0]))
-        elif self._secrets(mail) and _ENCODED.search(raw):
-            read = self._read(envelope_of(mail)).mail
+        elif _secrets(incoming) and _ENCODED.search(raw):
+            read = incoming.mail
             raw = f"From: {read.sender}\nSubject: {read.subject}\n\n{read.text}"
         text = f"{raw.rstrip()}\n\n--- why it was kept ---\n{mail.error.strip()}\n"
-        return f"{head}\n{blank_tokens(self._blanked(mail, text))}"
+        return f"{head}\n{blank_tokens(_blanked(text, incoming))}"
 
     def is_kept(self, number: int) -> bool:
         """Return whether a mail waits for the operator."""
@@ -112,34 +109,16 @@ class KeptMailsView:
             mail = inbox.get(connection, number)
         return mail if mail is not None and mail.state == "kept" else None
 
-    def _first_command(self, mail: StoredMail) -> str:
-        try:
-            return self._read(envelope_of(mail)).reading.lines[0].echo
-        except Exception:  # noqa: BLE001 - perhaps it was kept because it cannot be read
-            return UNREAD
+    def _try_read(self, mail: StoredMail) -> IncomingMail | None:
+        """Read a kept mail; return `None` if it cannot be read, or brings no commands.
 
-    def _blanked(self, mail: StoredMail, text: str) -> str:
-        for secret in sorted(self._secrets(mail), key=len, reverse=True):
-            text = text.replace(secret, BLANK)
-        return text
-
-    def _secrets(self, mail: StoredMail) -> set[str]:
+        A report about a letter brings none; it quotes the letter, which operators must not see.
+        """
         try:
             incoming = self._read(envelope_of(mail))
         except Exception:  # noqa: BLE001 - perhaps it was kept because it cannot be read
-            return set()
-        secrets: set[str] = set()
-        for line in incoming.reading.lines:
-            if isinstance(line.meaning, PlayerError):
-                secrets |= _left_out(line.echo, incoming.mail)
-            for value in (
-                getattr(line.meaning, "password", None),
-                getattr(line.meaning, "new", None),
-                line.credentials.password if line.credentials else None,
-            ):
-                if isinstance(value, Secret) and value.text and value != VOUCHED:
-                    secrets.add(value.text)
-        return secrets
+            return None
+        return incoming if incoming.reading.lines else None
 
 
 class KeptMails(KeptMailsView):
@@ -169,11 +148,11 @@ class KeptMails(KeptMailsView):
         The attempt is added to the audit, even if it fails.
 
         Raises:
-            OperatorError: no reason is given.
+            OperatorError: the mail is not kept, or no reason is given.
         """
         mail = self._kept(number)
         if mail is None:
-            return f"There is no kept mail {number}."
+            raise _not_kept(number)
         self._operators.do(by, partial(_retry_deed, number=number))
         try:
             incoming = self._read(envelope_of(mail))
@@ -181,7 +160,7 @@ class KeptMails(KeptMailsView):
         except MailError as error:
             return f"We cannot read mail {number} ({error}), and still keep it."
         except Exception:  # noqa: BLE001 - the operator asked to see it fail again
-            fault = self._blanked(mail, fault_line(traceback.format_exc()))
+            fault = _blanked(fault_line(traceback.format_exc()), self._try_read(mail))
             return f"Mail {number} failed again, and we still keep it: {fault}"
         if not done:
             return f"Somebody else has carried out mail {number} in the meantime."
@@ -193,12 +172,43 @@ def _retry_deed(_: CommandContext, _by: Signature, number: int) -> Deed:
 
 
 def drop_mail(context: CommandContext, _: Signature, number: int) -> Deed:
-    """Delete the text of a kept mail."""
+    """Delete the text of a kept mail.
+
+    Raises:
+        OperatorError: the mail is not kept.
+    """
     if inbox.lock(context.connection, number, MailState.KEPT) is None:
-        return Deed("drop", f"mail {number}", f"There is no kept mail {number}.")
+        raise _not_kept(number)
     inbox.mark(context.connection, number, "ignored", "dropped by an operator")
     inbox.erase_texts(context.connection, [number])
     return Deed("drop", f"mail {number}", f"Mail {number} is dropped; its text is gone.")
+
+
+def _not_kept(number: int) -> OperatorError:
+    return OperatorError(f"there is no kept mail {number}; `pbmserv inbox list` shows them all")
+
+
+def _blanked(text: str, incoming: IncomingMail | None) -> str:
+    """Return a text without the passwords of a mail."""
+    for secret in sorted(_secrets(incoming) if incoming else (), key=len, reverse=True):
+        text = text.replace(secret, BLANK)
+    return text
+
+
+def _secrets(incoming: IncomingMail) -> set[str]:
+    """Return the passwords of a mail, and words of misread lines that may be passwords."""
+    secrets: set[str] = set()
+    for line in incoming.reading.lines:
+        if isinstance(line.meaning, PlayerError):
+            secrets |= _left_out(line.echo, incoming.mail)
+        for value in (
+            getattr(line.meaning, "password", None),
+            getattr(line.meaning, "new", None),
+            line.credentials.password if line.credentials else None,
+        ):
+            if isinstance(value, Secret) and value.text and value != VOUCHED:
+                secrets.add(value.text)
+    return secrets
 
 
 def _left_out(echo: str, mail: Mail) -> set[str]:

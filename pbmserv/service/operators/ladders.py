@@ -9,11 +9,11 @@ from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.said import UNSAID
 from pbmserv.service.ladder.ranks import Result
 from pbmserv.service.operators import boards as board_deeds
-from pbmserv.service.operators.boards import game_key
 from pbmserv.service.operators.deeds import Deed, Signature
+from pbmserv.service.operators.games import game_key
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
-from pbmserv.store.ladders import ladder_challenges, ladder_places, ladder_reigns, ladders
+from pbmserv.store.ladders import ladder_challenges, ladder_places, ladders
 from pbmserv.store.ladders.ladder_challenges import Challenge
 from pbmserv.store.ladders.ladders import Ladder
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
@@ -36,7 +36,6 @@ def remove(context: CommandContext, by: Signature, game: str, userid: str) -> De
         )
     if place is None:
         raise OperatorError(f"{userid} is not on the ladder of {key}")
-    ladder_reigns.note_first(context.connection, ladder.id, context.now)
     title = context.services.registry.titles.get(key, key)
     part = Part("ladder-news", {"event": "removed", "game": key, "title": title, "why": by.why})
     letter = Notification(place.address, place.player_id, part)
@@ -51,7 +50,7 @@ def settle(context: CommandContext, _: Signature, number: int, winner: str) -> D
     The scheduler moves the players, as after any game.
 
     Raises:
-        OperatorError: the board is no open challenge, does not run, or the winner is not there.
+        OperatorError: the board is not an open challenge, does not run, or the winner is not there.
     """
     _lock_challenge(context, number)
     board = boards.lock(context.connection, number)
@@ -76,7 +75,7 @@ def annul(context: CommandContext, by: Signature, number: int) -> Deed:
     """Let a challenge move nobody; its board ends without a result if it runs.
 
     Raises:
-        OperatorError: the board is no challenge, or its result has moved the players.
+        OperatorError: the board is not a challenge, or its result has moved the players.
     """
     _lock_challenge(context, number)
     board = boards.load(context.connection, number)
@@ -99,7 +98,7 @@ def _lock_challenge(context: CommandContext, number: int) -> Challenge:
     """Return and lock an open challenge.
 
     Raises:
-        OperatorError: the board is none, or its result has been carried out.
+        OperatorError: the board is not a challenge, or its result has been carried out.
     """
     challenge = ladder_challenges.lock(context.connection, number)
     if challenge is None:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from pbmserv.errors import OperatorError
 from pbmserv.mail.key_ring import blank_tokens
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.plurals import counted
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.operators.boards import may_show_secrets
-from pbmserv.service.operators.deeds import Deed, Signature
+from pbmserv.service.operators.deeds import Deed, Signature, read_day
+from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces, letter_octets
 from pbmserv.store.operators import letters
 from pbmserv.store.operators.letters import LetterLine
+from pbmserv.store.tables.boards import RUNNING
 from pbmserv.store.tables.mail import LetterState
 
 HIDDEN = (
     "Its reader plays a board that hides something, so its text stays closed until that is over."
 )
 _END_OF_HEAD = "\n\n"
-_SETTLED = frozenset({LetterState.SENT, LetterState.DIGEST, LetterState.FOLDED})
+SETTLED = frozenset({LetterState.SENT, LetterState.DIGEST, LetterState.FOLDED})
+"""States of letters that operators cannot change any more."""
 
 
 def letter_text(context: CommandContext, number: int) -> tuple[LetterLine, str]:
@@ -37,14 +38,9 @@ def letter_text(context: CommandContext, number: int) -> tuple[LetterLine, str]:
     raw = letter_octets.of_letter(context.connection, number) or b""
     text = raw.decode("utf-8", "replace").replace("\r\n", "\n")
     may_show_board = not kind_of(line.letter).shows_no_board
-    if may_show_board and may_show_secrets(context, line.board_id, line.player_id):
+    if may_show_board and _may_show_secrets(context, line.board_id, line.player_id):
         text = text and f"{text.partition(_END_OF_HEAD)[0]}{_END_OF_HEAD}{HIDDEN}\n"
     return line, blank_tokens(text)
-
-
-def failed_letters(context: CommandContext, since: datetime | None) -> list[int]:
-    """Return the numbers of failed letters that were queued at *since* or later (`None`: all)."""
-    return letters.failed_letters(context.connection, since)
 
 
 def retry_letters(context: CommandContext, _: Signature, numbers: Sequence[int]) -> Deed:
@@ -72,7 +68,32 @@ def retry_letters(context: CommandContext, _: Signature, numbers: Sequence[int])
     if len(numbers) == 1:
         return _deed("retry", queued[0], lines[0])
     before = {str(line.id): line.state for line in queued}
-    return Deed("retry", counted(len(queued), "letter"), "\n".join(lines), (), {"before": before})
+    return Deed("retry", "letters", "\n".join(lines), (), {"before": before})
+
+
+def retry_failed(context: CommandContext, by: Signature, since: str) -> Deed:
+    """Send failed letters again.
+
+    Args:
+        since: a day; letters that were queued before it are left out. ``""`` leaves out none.
+
+    Raises:
+        OperatorError: the day is wrong, or none of the letters can be sent.
+    """
+    day = read_day(since) if since.strip() else None
+    numbers = letters.failed_letters(context.connection, day)
+    if numbers:
+        return retry_letters(context, by, numbers)
+    summary = "No letters have failed." if day is None else "No letters have failed since then."
+    return Deed("retry", "letters", summary)
+
+
+def flush(context: CommandContext, _: Signature) -> Deed:
+    """Send the letters now that wait for another attempt, as after an outage of the relay."""
+    number = letters.flush(context.connection, context.now)
+    waiting = counted(number, "letter that waits", "letters that wait")
+    summary = f"We send {waiting} for another attempt as soon as possible."
+    return Deed("flush", "letters", summary, (), {"letters": number})
 
 
 def _retry_letter(context: CommandContext, number: int) -> LetterLine:
@@ -121,7 +142,7 @@ def _lock_unsettled(context: CommandContext, number: int) -> LetterLine:
         OperatorError: there is no such letter, or it cannot be changed.
     """
     line = _lock_letter(context, number)
-    if line.state in _SETTLED:
+    if line.state in SETTLED:
         is_sent = line.state == LetterState.SENT
         why = "has been sent" if is_sent else f"is in a digest ({line.state})"
         raise OperatorError(f"letter {number} {why}; you cannot change that")
@@ -138,3 +159,11 @@ def _lock_letter(context: CommandContext, number: int) -> LetterLine:
     if line is None:
         raise OperatorError(f"there is no letter {number}; `pbmserv outbox list` shows them")
     return line
+
+
+def _may_show_secrets(context: CommandContext, number: int | None, player_id: int | None) -> bool:
+    """Return whether a letter to a player about a board may show secrets of a running board."""
+    board = boards.load(context.connection, number) if number else None
+    if board is not None and board.status in RUNNING:
+        return True
+    return bool(player_id and boards.running_of(context.connection, player_id))

@@ -13,7 +13,7 @@ from pbmserv.engine.registry import shown_options
 from pbmserv.errors import OperatorError
 from pbmserv.plurals import counted
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.operators.boards import game_key
+from pbmserv.service.operators.games import game_key
 from pbmserv.service.operators.people import player_named
 from pbmserv.store import audit, ratings
 from pbmserv.store.accounts import absences as absence_rows

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -22,7 +21,6 @@ from pbmserv.service.operators import (
     blocked_senders,
     correspondence,
     events,
-    kept_mails,
     ladders,
     letters,
     overviews,
@@ -32,13 +30,13 @@ from pbmserv.service.operators.correspondence import Correspondence
 from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, look
 from pbmserv.service.operators.form_actions import ACTIONS, Fields, number_in
 from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
-from pbmserv.service.operators.orders import Order, order
+from pbmserv.service.operators.orders import Order
+from pbmserv.service.operators.server_status import ServerStatus
 from pbmserv.store.accounts.signing_keys import KeyLine
 from pbmserv.store.announcements import Announcement
 from pbmserv.store.audit import Entry
 from pbmserv.store.blocked_senders import BlockedSender
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery.reported_sources import ReportedSource
 from pbmserv.store.operators import letters as letter_rows
 from pbmserv.store.operators.boards import BoardLine
 from pbmserv.store.operators.letters import LetterLine
@@ -49,8 +47,8 @@ from pbmserv.store.tables.mail import LetterState
 
 T = TypeVar("T")
 
-DEEDS = 4
-"""Changes that are carried out at a time."""
+AT_ONCE = 4
+"""Largest number of changes that are carried out at a time."""
 
 ANSWER_S = 5.0
 """Seconds that a page waits for a change."""
@@ -59,16 +57,16 @@ MOST = 100
 """Largest number of rows in a list."""
 
 ENTRIES = 20
-"""Audit entries on the page of a mail, letter, player, board or game."""
-SENT = (LetterState.SENT, LetterState.FOLDED, LetterState.DIGEST)
+"""Audit entries on the page of a mail or letter, and announcements on their page."""
+
 LETTERS = tuple(LetterState)
-WAITING = tuple(state for state in LetterState if state not in SENT)
+UNSETTLED = tuple(state for state in LetterState if state not in letters.SETTLED)
 PLAYERS = tuple(PlayerState)
 BOARDS = tuple(BoardStatus)
 log = logging.getLogger("pbmserv.service")
 
 
-class Side(Protocol):
+class OrderTaker(Protocol):
     """Carries out orders of operators, in this process or another one."""
 
     def do(self, by: Signature, order: Order) -> str:
@@ -80,32 +78,12 @@ class Side(Protocol):
         ...
 
     def retry(self, number: int, by: Signature) -> str:
-        """Carry a kept mail out again; return a sentence for the operator."""
+        """Carry a kept mail out again; return a sentence for the operator.
+
+        Raises:
+            OperatorError: the mail is not kept.
+        """
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """The queues and sizes that ``pbmserv status`` prints.
-
-    Attributes:
-        running: whether a server runs, as a sentence.
-        stages: state of each stage on this machine.
-        newest_mail, newest_letter: row numbers.
-        octets: sizes of files and tables, by name.
-        waiting: name, length and age of each queue.
-        reports: what other mail servers reported, as a sentence.
-        sources: addresses that sent messages which failed DMARC.
-    """
-
-    running: str
-    stages: Mapping[str, str]
-    newest_mail: int
-    newest_letter: int
-    octets: Mapping[str, int]
-    waiting: Sequence[tuple[str, str, str]]
-    reports: str
-    sources: Sequence[ReportedSource]
 
 
 class OperatorPages:
@@ -113,8 +91,8 @@ class OperatorPages:
 
     Args:
         read: reads the envelope of a kept mail, as play does.
-        side: carries out the changes.
-        queue: reads the lengths of the queues.
+        orders: carries out the changes.
+        status: returns the status of the server.
         mail_store: the database in which the door stores mails.
     """
 
@@ -124,26 +102,27 @@ class OperatorPages:
         database: Database,
         clock: Clock,
         read: Callable[[Envelope], IncomingMail],
-        side: Side,
-        queue: Callable[[], Queue],
+        orders: OrderTaker,
+        status: Callable[[], ServerStatus],
         mail_store: Database,
     ) -> None:
         self._mail_store = mail_store
         self._services = services
         self._database = database
         self._clock = clock
-        self._side = side
+        self._orders = orders
         self._mails = KeptMailsView(database, read)
-        self._queue = queue
+        self._status = status
         # A deed may take minutes (to rebuild the ratings). The threads of web are watched, so it
         # must not block one of them.
-        self._deeds = ThreadPoolExecutor(DEEDS, "deed")
+        self._deeds = ThreadPoolExecutor(AT_ONCE, "deed")
 
     # -- questions -------------------------------------------------------------------------
 
-    async def queue(self) -> Queue:
-        """Return the queues."""
-        return await asyncio.to_thread(self._queue)
+    async def status(self) -> tuple[ServerStatus, Sequence[str]]:
+        """Return the status of the server, and sentences about it."""
+        status = await asyncio.to_thread(self._status)
+        return status, [*status.sentences(self._clock.now())]
 
     async def mails(self) -> tuple[Sequence[KeptMail], int]:
         """Return the first kept mails (see `KeptMailsView.list`), and the number of all."""
@@ -166,10 +145,10 @@ class OperatorPages:
         """Return letters, newest first.
 
         Args:
-            state: a state, ``all``, or ``""`` for all letters that wait.
+            state: a state, ``all``, or ``""`` for all that operators can still change.
             to: part of the address.
         """
-        states = LETTERS if state == "all" else (state,) if state in LETTERS else WAITING
+        states = LETTERS if state == "all" else (state,) if state in LETTERS else UNSETTLED
         return await self._look(
             lambda c: letter_rows.letters(c.connection, tuple(states), to.lower(), MOST)
         )
@@ -182,7 +161,7 @@ class OperatorPages:
         """
         row, text = await self._look(partial(letters.letter_text, number=number))
         entries = await self.audit(f"letter {number}", ENTRIES)
-        return row, text, row.state not in SENT and bool(row.recipient), entries
+        return row, text, row.state in UNSETTLED and bool(row.recipient), entries
 
     async def correspondence(
         self, name: str
@@ -291,29 +270,9 @@ class OperatorPages:
 
     def _do(self, command: str, fields: Fields, by: Signature) -> str:
         action = ACTIONS[command]
-        if action.order is not None:
-            return self._side.do(by, action.order(fields))
-        if command == "outbox retry":
-            return self._retry_letters(fields, by)
-        number = number_in(fields, action.fields[0])
-        if not self._mails.is_kept(number):
-            raise OperatorError(f"mail {number} is not kept any more")
-        if command == "inbox retry":
-            return self._side.retry(number, by)
-        return self._side.do(by, order(kept_mails.drop_mail, number))
-
-    def _retry_letters(self, fields: Fields, by: Signature) -> str:
-        """Send one letter again, or all failed letters (since a day)."""
-        if not fields.get("failed"):
-            numbers = [number_in(fields, "named")]
-        else:
-            since = fields.get("since", "").strip()
-            first = _day(since) if since else None
-            question = partial(letters.failed_letters, since=first)
-            numbers = look(self._services, self._database, self._clock, question)
-            if not numbers:
-                raise OperatorError("no letters have failed" + (" since then" if since else ""))
-        return self._side.do(by, order(letters.retry_letters, numbers))
+        if action.order is None:
+            return self._orders.retry(number_in(fields, "numbers"), by)
+        return self._orders.do(by, action.order(fields))
 
 
 def _log_failure(change: asyncio.Future[str]) -> None:
@@ -321,10 +280,3 @@ def _log_failure(change: asyncio.Future[str]) -> None:
     error = change.exception()
     if error is not None and not isinstance(error, OperatorError):
         log.error("an operator's change failed", exc_info=error)
-
-
-def _day(text: str) -> datetime:
-    try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError:
-        raise OperatorError("write the day as 2026-03-21") from None

@@ -67,7 +67,7 @@ def restore(context: CommandContext, by: Signature, userid: str) -> Deed:
     return Deed("restore", f"user {userid}", f"{userid} may play again.", tuple(letters), facts)
 
 
-def reset(context: CommandContext, by: Signature, userid: str) -> Deed:  # noqa: ARG001 - every deed is signed
+def reset(context: CommandContext, _: Signature, userid: str) -> Deed:
     """Revoke a player's reply addresses, and send a letter to set a new password.
 
     This helps if a mailbox was broken into, or if `forgot` cannot reach the player.

@@ -174,7 +174,9 @@ class Expiry:
 def _shrink(connection: Connection, letters: Sequence[OldLetter]) -> None:
     """Reduce old letters to the words that later replies may need."""
     kept_words = {
-        letter.id: digest.answerable(letter) for letter in letters if old_letters.leaves_row(letter)
+        letter.id: digest.words_for_replies(letter)
+        for letter in letters
+        if old_letters.leaves_row(letter)
     }
     removed = [letter.id for letter in letters if letter.id not in kept_words]
     if kept_words:

@@ -142,6 +142,7 @@ def leave(
         .values(rank=ladder_places.c.rank - 1)
     )
     _log(connection, ladder_id, player_id, place.rank, None, why, None, now)
+    note_first(connection, ladder_id, now)
     return place
 
 
@@ -150,7 +151,6 @@ def leave_all(connection: Connection, player_id: int, now: datetime) -> None:
     for ladder in ladders_of_player(connection, player_id):
         lock_by_id(connection, ladder.id)
         leave(connection, ladder.id, player_id, "left", now)
-        note_first(connection, ladder.id, now)
 
 
 def note_active(connection: Connection, ladder_id: int, player_id: int, at: datetime) -> None:

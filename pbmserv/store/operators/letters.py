@@ -94,6 +94,20 @@ def failed_letters(connection: Connection, since: datetime | None) -> list[int]:
     return [row.id for row in failed if row.id in newest_ids]
 
 
+def flush(connection: Connection, now: datetime) -> int:
+    """Make letters due that wait for another attempt after a fault; return their number.
+
+    A copy of a letter that came back has not failed yet, so it keeps its day.
+    """
+    waits = update(outbox).where(
+        outbox.c.state == LetterState.QUEUED,
+        outbox.c.claimed_by.is_(None),
+        outbox.c.due_at > now,
+        outbox.c.error != "",
+    )
+    return connection.execute(waits.values(due_at=now)).rowcount
+
+
 def lock_letter(connection: Connection, letter_id: int) -> LetterLine | None:
     """Return a letter and lock its row until the end of the transaction."""
     row = connection.execute(_LINE.where(outbox.c.id == letter_id).with_for_update()).first()

@@ -17,6 +17,7 @@ from pbmserv.service.operators import pages as service
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.form_actions import ACTIONS
 from pbmserv.service.operators.pages import OperatorPages
+from pbmserv.service.operators.server_status import queue_rows
 from pbmserv.web.operators.printer import OperatorPrinter
 from pbmserv.web.operators.requests import Handler, OperatorRequest
 
@@ -33,7 +34,10 @@ class OperatorHandlers:
         self._outcomes: dict[str, str] = {}
 
     async def queues(self, request: OperatorRequest) -> Response:
-        return self._page("queues", request, queue=await self._pages.queue())
+        status, sentences = await self._pages.status()
+        return self._page(
+            "queues", request, server=status, sentences=sentences, waiting=queue_rows(status.queues)
+        )
 
     async def mails(self, request: OperatorRequest) -> Response:
         """Show the kept mails."""

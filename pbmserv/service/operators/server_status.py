@@ -1,20 +1,61 @@
-"""Sentences and tables for operators about a server: whether it runs, and its queues."""
+"""The status of a server, for ``pbmserv status`` and the operators' first page."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
 from pbmserv.clock import duration_text
 from pbmserv.plurals import counted
-from pbmserv.service.operators.health import RelayState
+from pbmserv.service.operators.health import RelayState, sentence_about
 from pbmserv.store.delivery import reported_sources
+from pbmserv.store.delivery.reported_sources import ReportedSource
 from pbmserv.store.operators.health import Queues
 
 RUNS_S = 90
 """Seconds since its last sign of life for which a server counts as running: it gives one every
 30."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """The queues and sizes of a server, and the states of its stages on this machine.
+
+    Attributes:
+        octets: sizes of files and tables, by name.
+        reports: what other mail servers reported, as a sentence.
+        sources: addresses that sent messages which failed DMARC.
+        stages: what each stage is doing.
+        started: when the server of this machine started; `None` if none runs here.
+        certificate_ends: end of the certificate of the mail ports; `None` if there is none.
+    """
+
+    queues: Queues
+    octets: Mapping[str, int]
+    reports: str
+    sources: Sequence[ReportedSource]
+    stages: Mapping[str, str]
+    started: datetime | None
+    relay: RelayState
+    certificate_ends: datetime | None
+
+    def sentences(self, now: datetime) -> Iterator[str]:
+        """Yield what an operator should know of the server."""
+        yield running_line(self.queues, self.started)
+        if self.stages:
+            parts = [f"{name} ({doing})" if doing else name for name, doing in self.stages.items()]
+            yield f"Stages on this machine: {', '.join(parts)}."
+        elif is_running(self.queues):
+            yield "None of its stages is on this machine: it has just ended, or runs elsewhere."
+        if line := relay_line(self.relay):
+            yield line
+        if self.certificate_ends is not None:
+            yield certificate_line(self.certificate_ends, now)
+        for away in self.queues.away:
+            yield f"Game {sentence_about(away)}."
 
 
 def is_running(queues: Queues) -> bool:
@@ -51,6 +92,14 @@ def relay_line(relay: RelayState) -> str:
         return ""
     waits = ", and letters wait" if relay.is_open else ""
     return f"The relay has failed {counted(relay.failures, 'time')} in a row{waits}: {relay.fault}"
+
+
+def certificate_line(ends: datetime, now: datetime) -> str:
+    """Return a sentence for operators about the end of a certificate."""
+    days = (ends - now) // timedelta(days=1)
+    if days < 0:
+        return f"The certificate of the mail ports ended {ends:%Y-%m-%d}."
+    return f"The certificate of the mail ports ends {ends:%Y-%m-%d}, in {counted(days, 'day')}."
 
 
 def reports_line(connection: Connection) -> str:
