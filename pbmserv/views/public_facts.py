@@ -97,7 +97,8 @@ class EventRow:
         open: games that still run.
         forfeits: games lost on time.
         left: the player plays no more.
-        moves: -1 = would move up a group now, 1 = down; 0 outside of leagues.
+        moves: -1 = would move up a group now, 1 = down; 0 = neither: outside of leagues, and for
+            players whose provisional rating decides about their next group.
         boxes: of a duplicate event, for each box "plays", "finished", "-" for one that does not
             count, or the place there once all have finished; "1 (+2)" is a game won by 2 points.
             There `won`, `drawn` and `lost` compare the player with each other one at each box.
