@@ -53,7 +53,7 @@ def environment_of(loader: TemplateLoader) -> Environment:
     Only templates whose names end in ``.html.j2`` escape values. Blanks at the beginning of a line
     are kept, since boards need them.
     """
-    templates = Environment(  # noqa: S701 - letters in plain text must not be escaped
+    templates = Environment(
         loader=loader,
         trim_blocks=True,
         lstrip_blocks=False,
@@ -62,7 +62,7 @@ def environment_of(loader: TemplateLoader) -> Environment:
         auto_reload=False,
         cache_size=-1,
         extensions=[InlineStyles],
-        autoescape=_is_escaped,
+        autoescape=_is_escaped,  # noqa: S701 - only HTML needs it
     )
     templates.filters.update(FILTERS)
     templates.filters.update(GRID_FILTERS)
