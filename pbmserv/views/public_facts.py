@@ -20,19 +20,18 @@ class Standing:
     """A player's rating in a game.
 
     Attributes:
-        rank: place in the table; ``None`` for a player without a place.
-        shown: the rating as people see it.
+        rank: the place in the table; null = none yet.
         provisional: whether the rating comes from too few games to be sure.
     """
 
     userid: PublicName
     rank: int | None
-    shown: int
+    rating: int
     provisional: bool
     games: int
-    wins: int
-    losses: int
-    draws: int
+    won: int
+    lost: int
+    drawn: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,12 +115,12 @@ def _standing(row: Mapping[str, Any], name: PublicName, rank: int | None = None)
     return Standing(
         userid=name,
         rank=rank,
-        shown=row["shown"],
+        rating=row["shown"],
         provisional=row["provisional"],
         games=row["games"],
-        wins=row["wins"],
-        losses=row["losses"],
-        draws=row["draws"],
+        won=row["wins"],
+        lost=row["losses"],
+        drawn=row["draws"],
     )
 
 
