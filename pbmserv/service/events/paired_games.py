@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from pbmserv.engine.ratings import is_provisional
 from pbmserv.engine.record import FORFEIT
 from pbmserv.engine.types import LAPSED, Outcome, Seat
 from pbmserv.service.boards import plies
@@ -491,9 +490,8 @@ def _tell_group(
     notifications: list[Notification] = []
     for line in waiting:
         event_entries.change(connection, event.id, line.player_id, place=line.place)
-        moves = kind.movement(section, line.place, size)
-        rated = of_player(connection, event.game, line.player_id) if moves else None
-        is_newcomer = rated is None or is_provisional(rated.standing.games)
+        rated = of_player(connection, event.game, line.player_id)
+        rated_games = 0 if rated is None else rated.standing.games
         notifications += letters.news(
             context,
             event,
@@ -504,7 +502,7 @@ def _tell_group(
             place=line.place,
             round=event.round,
             early=event.round < kind.rounds,
-            moves=0 if is_newcomer else moves,
+            moves=kind.movement(section, line.place, size, rated_games),
             champion=line.place == 1 and has_winner,
             final=final if line.player_id == best_here else "",
         )
