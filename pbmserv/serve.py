@@ -29,7 +29,6 @@ from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
 from pbmserv.views import overrides
-from pbmserv.views.environment import keep_compiled
 from pbmserv.views.game_templates import drop_broken_templates
 
 
@@ -95,7 +94,6 @@ def _open(settings: Settings) -> tuple[Base, str]:
     if settings.templates is not None:
         for fault in overrides.use(settings.templates):
             log.notice(str(fault))
-    keep_compiled(settings.data_dir / "cache")
     base = Base(settings)
     for sentence in drop_broken_templates():
         log.notice(sentence)

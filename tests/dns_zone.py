@@ -1,4 +1,4 @@
-"""DNS records in memory: a `pbmserv.mail.dns.Resolver` for tests."""
+"""DNS records in memory."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from pbmserv.errors import NamesUnavailable
+from pbmserv.mail.dns import QUERY_S, Resolver
 
 
 @dataclass
-class Zone:
-    """A resolver.
+class Zone(Resolver):
+    """A resolver for tests.
 
     Attributes:
         records: by kind and name.
@@ -39,22 +40,7 @@ class Zone:
         """Remove all records of a kind for a name."""
         self.records.pop((kind, name.lower()), None)
 
-    def txt(self, name: str) -> tuple[bytes, ...]:
-        return self._answer("TXT", name)
-
-    def a(self, name: str) -> tuple[str, ...]:
-        return self._answer("A", name)
-
-    def aaaa(self, name: str) -> tuple[str, ...]:
-        return self._answer("AAAA", name)
-
-    def mx(self, name: str) -> tuple[tuple[int, str], ...]:
-        return self._answer("MX", name)
-
-    def ptr(self, name: str) -> tuple[str, ...]:
-        return self._answer("PTR", name)
-
-    def _answer(self, kind: str, name: str) -> tuple:
+    def look_up(self, kind: str, name: str, seconds: float = QUERY_S) -> tuple:
         assert name.isascii(), name
         assert not name.endswith("."), name
         key = name.lower()

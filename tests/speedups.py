@@ -5,6 +5,7 @@ Templates are compiled once for all runs, statements once in each process.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from functools import cache, partial
@@ -13,13 +14,14 @@ from typing import Any
 
 import typer
 from argon2 import PasswordHasher
+from jinja2 import FileSystemBytecodeCache
 from sqlalchemy import Connection, Engine, event
 
 from pbmserv.outbound import sender
 from pbmserv.service.auth import passwords
 from pbmserv.stages import lanes, play, supervisor
 from pbmserv.store.core import database, schema
-from pbmserv.views.environment import environment, keep_compiled, templates_root
+from pbmserv.views.environment import environment, templates_root
 
 COMPILED = "PBMSERV_TEST_TEMPLATES"
 """Environment variable with the folder of compiled templates, which outlives a run."""
@@ -54,8 +56,13 @@ def read_migrations_once() -> None:
 
 def share_templates() -> None:
     """Read and write compiled templates in the folder that all processes of the run share."""
-    if folder := os.environ.get(COMPILED):
-        keep_compiled(Path(folder))
+    if parent := os.environ.get(COMPILED):
+        # Compiled templates contain styles, so each version of the styles has a folder.
+        sheets = [*templates_root().rglob("*.css"), templates_root() / "palette.j2"]
+        styles = b"".join(sheet.read_bytes() for sheet in sorted(sheets))
+        folder = Path(parent, hashlib.sha256(styles).hexdigest()[:12])
+        folder.mkdir(parents=True, exist_ok=True)
+        environment().bytecode_cache = FileSystemBytecodeCache(str(folder))
 
 
 def wait_for_no_disk() -> None:

@@ -37,12 +37,13 @@ def replay(
     """Play a finished game back and print the board after every turn.
 
     Without --as you see what spectators saw at the time; the last board shows
-    everything.
+    everything. It fails if the result is not that of the record: then the
+    rules have changed.
 
     Example: pbmserv replay game.txt --as alice
     """
     from pbmserv.engine.position import opening
-    from pbmserv.engine.record import read_record
+    from pbmserv.engine.record import read_record, result_of
     from pbmserv.engine.registry import Registry
     from pbmserv.errors import PlayerError, ServerFault
 
@@ -61,8 +62,15 @@ def replay(
     ]
     for after in (turns[-1:] if last else turns) or [position]:
         say(_board(sheet, after, seat))
-    if position.outcome is None:
+    outcome = position.outcome
+    if outcome is None:
         complain("The record ends before the game does.")
+        return
+    result = result_of(sheet.names, outcome.places, outcome.reason)
+    if sheet.result not in {"", result}:
+        raise failure(
+            f"The record says {sheet.result}, but by the rules installed here it is {result}."
+        )
 
 
 def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:

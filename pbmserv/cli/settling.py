@@ -66,7 +66,7 @@ def wait_until_settled(
 def _is_at_work(mail: Database, game: Database, address: str, last: int) -> bool:
     """Return whether a server works on mails up to a number, or on letters to *address*."""
     from pbmserv.service.operators.server_status import RUNS_S
-    from pbmserv.store.clocks import heartbeat
+    from pbmserv.store.heartbeats import heartbeat
     from pbmserv.store.operators import health
 
     with mail.reading.connect() as arrived, game.reading.connect() as connection:

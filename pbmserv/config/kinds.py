@@ -98,24 +98,18 @@ def _expand_home(text: str) -> Path:
         ) from None
 
 
-def _read_file_name(text: str) -> Path | None:
-    """Read the name of a file, which need not exist yet; empty = none (`None`)."""
-    if not text:
-        return None
-    if not text.isprintable():
-        raise ValueError(
-            "write the name of a file, without control characters, such as /etc/pbmserv/cert.pem"
-        )
-    return _expand_home(text)
+def path_of(thing: str, example: str) -> PlainValidator:
+    """Return a parser of names of files or folders, which need not exist yet; empty = none
+    (`None`)."""
 
+    def read(text: str) -> Path | None:
+        if not text.isprintable():
+            raise ValueError(
+                f"write the name of a {thing}, without control characters, such as {example}"
+            )
+        return _expand_home(text) if text else None
 
-def _read_folder(text: str) -> Path | None:
-    """Read the name of a folder, which need not exist yet; empty = none (`None`)."""
-    if text and not text.isprintable():
-        raise ValueError(
-            "write the name of a folder, without control characters, such as /etc/pbmserv/templates"
-        )
-    return _expand_home(text) if text else None
+    return PlainValidator(read)
 
 
 def _read_directory(text: str) -> Path:
@@ -142,9 +136,10 @@ def _read_directory(text: str) -> Path:
     return path
 
 
-PemFile = Annotated[Path | None, Unit("PEM file"), PlainValidator(_read_file_name)]
-File = Annotated[Path | None, Unit("file"), PlainValidator(_read_file_name)]
-Folder = Annotated[Path | None, Unit("directory"), PlainValidator(_read_folder)]
+_ANY_FILE = path_of("file", "/etc/pbmserv/cert.pem")
+PemFile = Annotated[Path | None, Unit("PEM file"), _ANY_FILE]
+File = Annotated[Path | None, Unit("file"), _ANY_FILE]
+Folder = Annotated[Path | None, Unit("directory"), path_of("folder", "/etc/pbmserv/templates")]
 Directory = Annotated[Path, Unit("directory"), PlainValidator(_read_directory)]
 KeyFiles = Annotated[
     tuple[KeyFile, ...], Unit("SELECTOR=FILE with commas"), PlainValidator(parse_key_files)

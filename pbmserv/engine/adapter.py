@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,6 +16,7 @@ from pbmserv.engine.board_facts import GameBoard, grids_of, things_of
 from pbmserv.engine.declaration import check_declaration
 from pbmserv.engine.game_options import GameOptions, Settings
 from pbmserv.engine.game_view import CELL, View, sentence
+from pbmserv.engine.left_to_chance import leaves_it_to_chance
 from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import (
@@ -32,6 +34,9 @@ from pbmserv.engine.types import BOT_USERIDS, Drawing, GameInfo, Move, Outcome, 
 from pbmserv.errors import Ambiguous, Illegal, MoveError, NotUnderstood
 from pbmserv.game import Game, Grid, No, Result, matching
 
+RANDOM = "random"
+"""The move by which a game places for a player; players may write it in other words."""
+
 adapted_games: dict[str, AdaptedGame] = {}
 """The games that `adapt` has made in this process, by their keys, as templates name them."""
 
@@ -47,6 +52,8 @@ _BESIDE_SWAP = frozenset(
     {"rather", "prefer", "side", "sides", "colour", "colours", "color", "colors", "you"}
 )
 """Words that may stand beside "swap": "I would rather swap sides with you"."""
+_BETWEEN_MOVES = re.compile(r"(?<!\d)[,;]|[,;](?!\d)")
+"""A comma, unless it parts two numbers: "bid 1,2" is not the two bids 1 and 2."""
 _PUNCTUATION = " ,;:.!?()\"'"
 _LONGEST_MENDED = 200
 """The longest sentence of which a move is offered as an example: nobody copies a longer one."""
@@ -181,6 +188,10 @@ class AdaptedGame:
         """Return the number of the turn that a seat uses next."""
         return state.turn(seat)
 
+    def is_out(self, state: Table, seat: Seat) -> bool:
+        """Return whether a seat was eliminated or has resigned."""
+        return seat in state.out
+
     def view(self, state: Table, seat: Seat | None) -> View:
         """Return the board as a seat may see it: all of it after the end."""
         side = None if seat is None else state.sides[seat]
@@ -206,6 +217,26 @@ class AdaptedGame:
 
     def parse(self, view: View, text: str) -> Move:
         """Read a move as people type it."""
+        try:
+            return self._one_move(view, text)
+        except Illegal as refusal:
+            first = self._first_listed_move(view, text)
+            if not first:
+                raise
+            values = {"first": first}
+            listed = self._refused(Illegal, "two-moves", view, text, **values)
+            raise listed.offering(first) from refusal
+
+    def _first_listed_move(self, view: View, text: str) -> str:
+        """Return the first part of a list, "e4, e5", if it is a turn by itself, else ``""``."""
+        first, *others = [part.strip() for part in _BETWEEN_MOVES.split(text)]
+        if any(others):
+            with suppress(MoveError):
+                return "" if self._one_move(view, first).free else first
+        return ""
+
+    def _one_move(self, view: View, text: str) -> Move:
+        """Read a text as one move."""
         word = " ".join(matching.tokens(text))
         spoken = next((command for command, forms in _WORDS.items() if word in forms), "")
         listed = view.moves
@@ -215,12 +246,13 @@ class AdaptedGame:
         if spoken and (answer := self._spoken(view, spoken, text)) is not None:
             return answer
         vocabulary = [*self._vocabulary(view), *listed]
-        is_like = matching.is_like(text, vocabulary, freely=self._reads_itself)
+        whole = matching.with_whole_cells(text) if self._reads_itself else text
+        is_like = matching.is_like(whole, vocabulary, freely=self._reads_itself)
         if not is_like:
             refusal = self._refused(NotUnderstood, "not-a-move", view, text)
             raise refusal.offering(self._named_move(view, text))
         if not view.may_act:
-            waits = not view.is_over and view.seat not in {None, *view.table.out}
+            waits = not view.is_over and view.seat is not None and not view.is_out
             raise self._refused(Illegal, "not-your-turn" if waits else "not-now", view, text)
         if self._reads_itself:
             try:
@@ -236,7 +268,7 @@ class AdaptedGame:
 
     def _own_reading(self, view: View, text: str) -> str:
         assert view.side is not None
-        return self.rules.read(view.table.state, view.side, text)
+        return self.rules.read(view.table.state, view.side, matching.with_whole_cells(text))
 
     def _named_move(self, view: View, text: str) -> str:
         """Return the only move that a sentence names, ``""`` for none: "b3 ha ha".
@@ -292,7 +324,8 @@ class AdaptedGame:
         self, kind: type[MoveError], code: str, view: View, text: str, **values: str
     ) -> MoveError:
         facts = {"title": self.info.title, "ask": view.ask, **values}
-        return kind(f"{self.info.key}.{code}", part=" ".join(text.split())[:60], **facts)
+        part = " ".join(text.split())[:60]
+        return kind(f"{self.info.key}.{code}", part=part, is_out=view.is_out, **facts)
 
     def meant(self, view: View, text: str) -> Move | None:
         """Return the one legal move that occurs among other words."""
@@ -315,6 +348,11 @@ class AdaptedGame:
             return self._own_reading(view, between)
         except No:
             return None
+
+    def by_chance(self, view: View, sentence: str, rng: Rng) -> Move | None:  # noqa: ARG002
+        """Return the move "random" if the game lists it and a sentence means it: "you choose"."""
+        is_meant = RANDOM in view.moves and leaves_it_to_chance(sentence)
+        return Move(RANDOM) if is_meant else None
 
     def meanwhile(self, view: View, move: Move) -> tuple[Move | None, str]:  # noqa: ARG002
         """Return that no part of a move can be made while another seat has the turn."""
@@ -351,9 +389,10 @@ class AdaptedGame:
             return self._keeper.answer(state, seat, agreed=move.text == ACCEPT)
         return self._keeper.offer(state, seat, move.text)
 
-    def _not_now(self, part: str) -> Illegal:
+    def _not_now(self, part: str, *, is_out: bool = False) -> Illegal:
         """Return the refusal of a move for which a seat has no turn."""
-        return Illegal(f"{self.info.key}.not-now", part=part, title=self.info.title, ask="")
+        code, title = f"{self.info.key}.not-now", self.info.title
+        return Illegal(code, part=part, title=title, ask="", is_out=is_out)
 
     def claim_draw(self, state: Table, seat: Seat) -> Step[Table]:
         """Return the step after a seat has claimed a draw from a silent opponent.
@@ -372,7 +411,7 @@ class AdaptedGame:
             Illegal: the board is over, or the seat is out.
         """
         if state.outcome is not None or seat in state.out:
-            raise self._not_now("resign")
+            raise self._not_now("resign", is_out=state.outcome is None)
         return self._keeper.resign(state, seat, rng)
 
     def outcome(self, state: Table) -> Outcome | None:

@@ -45,6 +45,11 @@ class View:
         return self.table.outcome is not None
 
     @property
+    def is_out(self) -> bool:
+        """Whether the reader was eliminated or has resigned, and the others go on."""
+        return not self.is_over and self.seat in self.table.out
+
+    @property
     def may_act(self) -> bool:
         """Whether the reader may use a turn now."""
         return self.seat is not None and self.seat in self.table.movers

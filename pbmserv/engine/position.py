@@ -18,6 +18,7 @@ from pbmserv.engine.chance import mixed_chance
 from pbmserv.engine.protocol import (
     Claimable,
     Dealing,
+    Eliminating,
     Explaining,
     Sized,
     coached,
@@ -26,11 +27,13 @@ from pbmserv.engine.protocol import (
 )
 from pbmserv.engine.record import (
     CLAIM,
+    DECLINE,
     DUPLICATE,
     EARLY_ENDS,
     FORFEIT,
     HINT,
     JOIN,
+    LAPSE,
     NO_SEED,
     REDO,
     RESTART,
@@ -41,11 +44,14 @@ from pbmserv.engine.record import (
 )
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Move, Note, Outcome, Seat, Step
+from pbmserv.engine.types import LAPSED, Move, Note, Outcome, Seat, Step
 from pbmserv.errors import Illegal, MoveError
 
 _RESTORING = frozenset({UNDO, REDO})
 _PAST = frozenset({UNDO, REDO, RESTART})
+_DROPPED_OUT = {FORFEIT: "forfeit", DECLINE: "declined", LAPSE: LAPSED}
+"""Texts of withdrawals that are no resignations, each with the kind of its note, which is also the
+reason that a race shows."""
 _CHARACTERS = 24
 
 LARGEST_STATE = 1_000_000
@@ -93,9 +99,8 @@ def advance(game: AnyGame, chance: bytes, state: Any, ply: Ply) -> Step[Any]:
     rng = Rng(chance, ply.number)
     if ply.text == WITHDRAW:
         return game.withdraw(state, ply.seat, rng)
-    if ply.text == FORFEIT:
-        late = game.forfeit if races(game) else game.withdraw
-        return _forfeited(late(state, ply.seat, rng))
+    if ply.text in _DROPPED_OUT:
+        return _dropped_out(game, state, ply, rng)
     if ply.text == CLAIM:
         return _claimed(game, state, ply.seat)
     if ply.text == HINT:
@@ -115,10 +120,15 @@ def _claimed(game: object, state: Any, seat: Seat) -> Step[Any]:
     return game.claim_draw(state, seat)
 
 
-def _forfeited(step: Step[Any]) -> Step[Any]:
-    """Return the step of a withdrawal with notes and texts of a forfeit."""
-    notes = tuple(replace(n, kind=FORFEIT) if n.kind == "resigned" else n for n in step.notes)
-    public = {seat: FORFEIT if text == WITHDRAW else text for seat, text in step.public.items()}
+def _dropped_out(game: AnyGame, state: Any, ply: Ply, rng: Rng) -> Step[Any]:
+    """Return the step of a withdrawal with the notes and texts of a forfeit or of a no."""
+    reason = _DROPPED_OUT[ply.text]
+    if races(game):
+        step = game.drop_out(state, ply.seat, reason, rng)
+    else:
+        step = game.withdraw(state, ply.seat, rng)
+    notes = tuple(replace(n, kind=reason) if n.kind == "resigned" else n for n in step.notes)
+    public = {seat: ply.text if text == WITHDRAW else text for seat, text in step.public.items()}
     return replace(step, notes=notes, public=public)
 
 
@@ -181,6 +191,11 @@ class Position:
         if not self.apart or self.outcome is not None:
             return self.turns
         return 0 if seat is None else int(self.game.turn(self.state, seat)) - 1
+
+    def is_out(self, seat: Seat) -> bool:
+        """Return whether a seat was eliminated or has resigned, and the others go on."""
+        game: Any = self.game
+        return implements(game, Eliminating) and game.is_out(self.state, seat)
 
     def is_news_for(self, seat: Seat | None) -> bool:
         """Return whether a seat could learn anything from the last ply; `None` for spectators."""
@@ -305,6 +320,8 @@ class Position:
         outcome = self.game.outcome(step.state)
         if outcome is not None and ply.text == FORFEIT and outcome.seat == ply.seat:
             outcome = replace(outcome, reason=FORFEIT)
+        if outcome is not None and ply.text == LAPSE:
+            outcome = Outcome((1,) * self.head.seats, LAPSED)
         turns = self.turns + (not ply.free)
         work = work_of(self.game, self.state, ply.text)
         return self._after(ply, step, outcome, turns, work)
@@ -482,6 +499,14 @@ class Position:
     def withdraw(self, seat: Seat) -> Position:
         """Return the position after *seat* resigns."""
         return self.play(Ply(self.number + 1, seat, WITHDRAW, free=False))
+
+    def lapse(self, seat: Seat) -> Position:
+        """Return the position after *seat* and the other player took too long: nobody wins."""
+        return self.play(Ply(self.number + 1, seat, LAPSE, free=False))
+
+    def decline(self, seat: Seat) -> Position:
+        """Return the position after *seat* declines a race, in which the others go on."""
+        return self.play(Ply(self.number + 1, seat, DECLINE, free=False))
 
     def claim(self, seat: Seat) -> Position:
         """Return the position after *seat* claims a draw.

@@ -333,8 +333,8 @@ class Racing(Protocol):
         """Return a move with its time in seconds since its seat began, for the record."""
         ...
 
-    def forfeit(self, state: Any, seat: Seat, rng: Rng) -> Step[Any]:
-        """Withdraw a seat that took too long. In a race, its place shows the reason."""
+    def drop_out(self, state: Any, seat: Seat, reason: str, rng: Rng) -> Step[Any]:
+        """Withdraw a seat that took too long or declined. In a race, its place shows the reason."""
         ...
 
     def without_solution(self, step: Step[Any]) -> Step[Any]:
@@ -360,6 +360,15 @@ class Dealing(Protocol):
 
     def without_solution(self, step: Step[Any]) -> Step[Any]:
         """Return the last step of a board without the hidden facts that its end reveals."""
+        ...
+
+
+@runtime_checkable
+class Eliminating(Protocol):
+    """A game that some seats may have lost while the others go on."""
+
+    def is_out(self, state: Any, seat: Seat) -> bool:
+        """Return whether a seat was eliminated or has resigned, and gets no turn any more."""
         ...
 
 

@@ -50,10 +50,19 @@ WITHDRAW = "resign"
 FORFEIT = "forfeit"
 """The text of a withdrawal by the clock, since the player took too long."""
 
+DECLINE = "decline"
+"""The text of a withdrawal from a race that the player never accepted. The others go on."""
+
+LAPSE = "lapse"
+"""The text of the ply that ends a board of an event for which both players took too long."""
+
 CLAIM = "claim"
 """The text of a ply that claims a draw, since the other player has been silent for long."""
 
-EARLY_ENDS = frozenset((WITHDRAW, FORFEIT, CLAIM))
+NOT_PLAYED = frozenset((FORFEIT, DECLINE, LAPSE))
+"""Texts of plies by which a player ends a game without writing a move or giving up."""
+
+EARLY_ENDS = NOT_PLAYED | {WITHDRAW, CLAIM}
 """Texts of plies that end a game before its rules do, and are no moves."""
 
 UNDO = "undo"

@@ -149,6 +149,10 @@ class Preview(Generic[V]):
     is_unforeseen: bool = False
 
 
+LAPSED = "lapsed"
+"""The reason of an outcome without a winner, since both players took too long."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of a finished board.
@@ -157,7 +161,7 @@ class Outcome:
         places: the place of each seat, 1 is best; equal numbers are a tie.
         scores: the score of each seat, empty if the game has no scores.
         reason: a word for the templates, such as ``"solved"``, ``"out-of-guesses"`` or
-            ``"resigned"``.
+            ``"resigned"``; `LAPSED` if both players took too long.
         seat: the seat to which the reason applies, such as the one that resigned; `None` for all.
     """
 

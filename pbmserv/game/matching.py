@@ -9,12 +9,15 @@ from typing import TypeAlias
 _Span: TypeAlias = tuple[int, int]
 """The first of some words in a row, and the place behind the last one."""
 
-_TOKEN = re.compile(r"[^\W_]+")
-_PIECE = re.compile(r"[^\W\d_]+\d+|\d+|[^\W\d_]+")
+_MINUS = r"(?<!\w)(?<!\d )[-\u2212\u2013](?=\d)"
+"""A sign: "bid -1" is not "bid 1". Between two numbers or behind a letter it is a dash: "13 -7"."""
+_TOKEN = re.compile(rf"(?:{_MINUS})?[^\W_]+")
+_PIECE = re.compile(rf"[^\W\d_]+\d+|(?:{_MINUS})?\d+|[^\W\d_]+")
 _CELL = re.compile(r"([a-z]{1,2})([0-9]{1,2})")
 _REVERSED = re.compile(r"([0-9]{1,2})([a-z]{1,2})")
 _GAP = re.compile(r"(?<!\d) | (?!\d)")
 """A blank, unless it parts two numbers: "bid 1,2" is not "bid 12"."""
+_SPLIT_CELL = re.compile(r"\b([^\W\d_]) (?=\d{1,2}\b)")
 _ENGLISH = frozenset({"a", "i", "am", "an", "as", "at", "be", "do", "go", "he", "if", "no", "on"})
 """Words of sentences that do not name a move where other words stand around them."""
 _BESIDE = frozenset(
@@ -46,8 +49,13 @@ _LONGEST = 8
 """Words that a move may have."""
 
 
+def with_whole_cells(text: str) -> str:
+    """Return a text in which a blank between the letter and the number of a cell is left out."""
+    return _SPLIT_CELL.sub(r"\1", text)
+
+
 def tokens(text: str) -> tuple[str, ...]:
-    """Return the words and numbers of a text in small letters, without punctuation."""
+    """Return the words and numbers of a text in small letters, without punctuation but a sign."""
     return tuple(_TOKEN.findall(text.casefold()))
 
 

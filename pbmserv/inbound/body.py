@@ -11,6 +11,9 @@ A usual mail has its text twice, and perhaps files:
 The first part with text is read, and among alternatives the first one with plain text, or else the
 first one of another kind. A text with a file name is a file; but telephones name each part, so that
 such a text is read if nothing else is found.
+
+Encrypted parts cannot be read. Clear-signed mails are read like any other; their signatures are not
+verified, because passwords and reply addresses prove the player.
 """
 
 from __future__ import annotations
@@ -20,12 +23,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pbmserv.errors import MailError
-from pbmserv.inbound.encrypted import (
-    ENCRYPTED,
-    OPAQUE,
-    PGP_ENCRYPTED,
-    SMIME,
-)
 from pbmserv.inbound.headers import (
     ContentType,
     Headers,
@@ -46,6 +43,17 @@ DEPTH_LIMIT = 20
 """Levels of parts in parts."""
 TEXT_LIMIT = 256 * 1024
 """Characters of text that are kept: far more than the commands and words of a mail."""
+
+ENCRYPTED = "encrypted"
+"""The mail is encrypted, and this server has no key."""
+OPAQUE = "opaque"
+"""The mail is an S/MIME object, signed or encrypted as a whole; it has no text part."""
+
+_SMIME = frozenset(("application/pkcs7-mime", "application/x-pkcs7-mime"))
+"""Types of parts that are a PKCS #7 object (RFC 8551 section 3.2)."""
+_PGP_ENCRYPTED = frozenset(("multipart/encrypted", "application/pgp-encrypted"))
+"""Types of parts of PGP/MIME (RFC 3156 section 4). Some servers rewrite the first type to
+``multipart/mixed``; the second one, that of its first part, stays."""
 
 _SIGNATURES = frozenset(
     ("application/pgp-signature", "application/pgp-keys",
@@ -78,7 +86,7 @@ class Body:
 
     Attributes:
         text: the words of a person, including quotes; ``""`` for none.
-        unread: the reason why no text was read: ``"encrypted"`` or ``"opaque"`` (see `encrypted`),
+        unread: the reason why no text was read: `ENCRYPTED` or `OPAQUE`,
             ``"html"`` for markup beyond the limits, ``"no-text"`` for a mail of files alone; ``""``
             for none, also if the mail is empty.
         left_out: the mail holds more than this text and signatures: other parts, pictures, or text
@@ -167,11 +175,11 @@ class _Walk:
     ) -> _Content | None:
         """Return the text of this part or of one of its parts; `None` if there is none."""
         kind = content_type(first(headers, "content-type") or default)
-        if kind.kind in PGP_ENCRYPTED:
+        if kind.kind in _PGP_ENCRYPTED:
             return _Content(unread=ENCRYPTED)
         if kind.kind.startswith("multipart/"):
             return self._in_multipart(kind, body, depth)
-        if kind.kind in SMIME:
+        if kind.kind in _SMIME:
             is_encrypted = "enveloped" in kind.param("smime-type")
             return _Content(unread=ENCRYPTED if is_encrypted else OPAQUE)
         if kind.kind == _REACTION:
@@ -203,7 +211,7 @@ class _Walk:
         if len(text) > TEXT_LIMIT:
             self.left_out = True
             text = _cut(text)
-        if _ARMOUR in text and _is_encrypted(text):
+        if _is_encrypted(text):
             return _Content(unread=ENCRYPTED)
         if kind.param("format") == "flowed":
             text = unflow(text, delsp=kind.param("delsp") == "yes")

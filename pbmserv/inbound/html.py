@@ -53,13 +53,13 @@ _LAID_OUT = _names(
 _NOT_SHOWN = _names("head link meta script style template title")
 _LINES = frozenset(("div", "p"))
 """Elements that mail programs use for lines: `<div>&nbsp;</div>` is a blank one."""
-_REMOVED = frozenset(
-    ("head", "script", "style", "title", "template", "svg", "math", "object", "iframe", "noscript")
+_REMOVED = _names("head script style title template svg math object iframe noscript")
+_PICTURES = _names(
+    """
+    img image picture video audio embed svg math object iframe template noscript input textarea
+    select
+    """
 )
-_PICTURES = frozenset(
-    ("img", "image", "picture", "video", "audio", "embed", "svg", "math", "object", "iframe",
-     "template", "noscript", "input", "textarea", "select")
-)  # fmt: skip
 """Elements that may say something to a reader but leave no text."""
 
 _QUOTE_CLASSES = (
@@ -80,11 +80,8 @@ _SIGNATURE_CLASSES = (
     *("gmail_signature", "gmail_signature_prefix", "moz-signature", "k9mail-signature"),
     *("protonmail_signature_block", "ymail_android_signature", "ymail_ios_signature"),
 )
-_SIGNATURE_IDS = (
-    "signature",
-    "ms-outlook-mobile-signature",
-    "ymail_android_signature",
-    "composer_signature",
+_SIGNATURE_IDS = _names(
+    "signature ms-outlook-mobile-signature ymail_android_signature composer_signature"
 )
 """Classes and identifiers of signatures: `<div class="gmail_signature">` (Gmail)."""
 
@@ -203,17 +200,20 @@ def _is_quote(element: Any) -> bool:
 
 
 def _is_hidden(element: Any) -> bool:
-    style = element.get("style", "")[:_LONGEST_ATTRIBUTE].lower()
-    return "hidden" in element.attrib or _HIDDEN.search(style) is not None
+    return "hidden" in element.attrib or _HIDDEN.search(_style(element)) is not None
 
 
 def _is_displayed_as_block(element: Any) -> bool:
-    style = element.get("style", "")[:_LONGEST_ATTRIBUTE].lower()
-    return _DISPLAYED_AS_BLOCK.search(style) is not None
+    return _DISPLAYED_AS_BLOCK.search(_style(element)) is not None
 
 
 def _has_left_line(element: Any) -> bool:
-    return _LEFT_LINE.search(element.get("style", "")[:_LONGEST_ATTRIBUTE].lower()) is not None
+    return _LEFT_LINE.search(_style(element)) is not None
+
+
+def _style(element: Any) -> str:
+    style: str = element.get("style", "")[:_LONGEST_ATTRIBUTE].lower()
+    return style
 
 
 def _is_signature(element: Any) -> bool:

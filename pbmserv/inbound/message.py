@@ -51,14 +51,7 @@ def wire_refusal(raw: bytes) -> str | None:
     pairs = raw.count(b"\r\n")
     if raw.count(b"\n") != pairs or raw.count(b"\r") != pairs:
         return _BARE
-    # Each step goes to the last line end in reach, so that few steps are needed.
-    start, size, reach = 0, len(raw), LINE_LIMIT + 2
-    while size - start > LINE_LIMIT:
-        end = raw.rfind(b"\n", start, start + reach)
-        if end < 0:
-            return _LONG
-        start = end + 1
-    return None
+    return _LONG if max(map(len, raw.split(b"\r\n"))) > LINE_LIMIT else None
 
 
 def read_head(raw: bytes) -> tuple[Headers, bytes, str]:
@@ -155,8 +148,6 @@ def _is_reaction(contents: Body) -> bool:
     if contents.reaction:
         return True
     head = contents.text[:_REACTION_LIMIT].casefold()
-    if not _REACTED.search(head):
-        return False
     first_lines = [line for line in head.split("\n") if line.strip()][:3]
     written = "\n".join(line for line in first_lines if line[0] != ">")
     return _REACTED.search(written) is not None

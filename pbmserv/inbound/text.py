@@ -93,12 +93,7 @@ def decode(octets: bytes, charset: str) -> str:
 
 def clean(text: str) -> str:
     """Return a text in NFC with LF line ends and without unusual controls."""
-    if "\r" in text:
-        text = text.replace("\r\n", "\n")
-    if _ODD.search(text):
-        text = _ODD.sub(" ", text.replace("\0", ""))
-    if text.isascii():
-        return text
+    text = _ODD.sub(" ", text.replace("\r\n", "\n").replace("\0", ""))
     return _nfc(text.removeprefix("\ufeff"))
 
 

@@ -22,9 +22,6 @@ def unflow(text: str, *, delsp: bool) -> str:
     Args:
         delsp: the blank that marks a flowed line does not belong to the text.
     """
-    lines = f"\n{text}\n"
-    if " \n" not in lines and "\n " not in lines and lines.count("\n>") == lines.count("\n> "):
-        return text  # no line is flowed or stuffed
     paragraphs: list[tuple[str, int]] = []  # with their numbers of quote marks
     pieces: list[str] = []  # of the paragraph that is not finished
     depth = 0

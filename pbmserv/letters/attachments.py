@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import Connection
@@ -43,16 +43,18 @@ def data_file(userid: str, content: bytes) -> Attachment:
     return Attachment(f"{name}.gz", "application/gzip", packed)
 
 
-def _json_lines(sections: Mapping[str, Any]) -> str:
-    """Return JSON with a line for each item of a list.
+def _json_lines(sections: Mapping[str, Mapping[str, Any] | Iterable[Any]]) -> str:
+    """Return JSON with a line for each item of a section.
 
     The library's encoder is ten times slower with an indent, and an old account has megabytes.
     """
     pieces = []
-    for key, value in sections.items():
-        text = _json(value)
-        if isinstance(value, list) and value:
-            text = "[\n  " + ",\n  ".join(map(_json, value)) + "\n]"
+    for key, section in sections.items():
+        if isinstance(section, Mapping):
+            text = _json(section)
+        else:
+            items = ",\n  ".join(map(_json, section))
+            text = f"[\n  {items}\n]" if items else "[]"
         pieces.append(f"{_json(key)}: {text}")
     return "{\n" + ",\n".join(pieces) + "\n}"
 

@@ -10,7 +10,6 @@ import sqlite3
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import lru_cache
 from types import TracebackType
 from typing import Literal, TypeAlias
 
@@ -24,6 +23,7 @@ _ExcInfo: TypeAlias = (
 )
 
 _SECRET_NAME = re.compile(r"passw|passphrase|secret|seed|token|atoms", re.IGNORECASE)
+"""A part of the name of a fact that suggests a secret."""
 _BARE_VALUE = re.compile(r"[A-Za-z0-9_.:/@+<>*,-]+")
 _LONGEST_VALUE = 400
 _STATE_CLASSES = frozenset(("08", "25", "28", "3D", "40", "53", "55", "57", "58", "XX"))
@@ -75,15 +75,9 @@ def facts_of(record: logging.LogRecord) -> Iterator[tuple[str, object]]:
     """Yield the facts of a record in their order, then those of its exception; secrets blanked."""
     for key, value in vars(record).items():
         if key not in _STANDARD_ATTRIBUTES:
-            yield key, "***" if _is_secret(key) else value
+            yield key, "***" if _SECRET_NAME.search(key) else value
     if record.exc_info:
         yield from _exception_facts(record.exc_info)
-
-
-@lru_cache(maxsize=256)
-def _is_secret(key: str) -> bool:
-    """Return whether the name of a fact suggests a secret."""
-    return _SECRET_NAME.search(key) is not None
 
 
 def reason(error: BaseException) -> str:

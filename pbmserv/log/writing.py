@@ -134,7 +134,7 @@ def _write(line: str) -> bool:
     return True
 
 
-def configure(level: int | str, style: Style = "text", *, forks: bool = False) -> None:
+def configure(level: str, style: Style = "text", *, forks: bool = False) -> None:
     """Log our records from *level* (``"INFO"`` …) and libraries' warnings to stderr.
 
     Libraries' lines below WARNING quote mails and statements. In JSON, warnings of Python and
@@ -155,7 +155,7 @@ def configure(level: int | str, style: Style = "text", *, forks: bool = False) -
         sys.excepthook, threading.excepthook = _log_uncaught, _log_in_thread
     root.addHandler(_PlainHandler(formatter) if forks else BackgroundHandler(formatter))
     root.setLevel(logging.WARNING)
-    logging.getLogger("pbmserv").setLevel(level.upper() if isinstance(level, str) else level)
+    logging.getLogger("pbmserv").setLevel(level.upper())
     for name in ("uvicorn", "sqlalchemy", "alembic", "asyncio"):
         logging.getLogger(name).setLevel(logging.WARNING)
     # aiosmtpd quotes its clients' words and addresses; our own lines say what matters.

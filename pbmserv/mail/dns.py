@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pbmserv.errors import NamesUnavailable
 
 if TYPE_CHECKING:
-    from dns.resolver import Answer
     from dns.resolver import Resolver as Library
 
-LIFETIME = 3.0
+QUERY_S = 3.0
 """Seconds for one query, including other name servers and repetitions."""
 MOST_RECORDS = 50
 LONGEST_TXT = 4_096
@@ -22,88 +22,56 @@ REMEMBERED = 2_000
 """Answers in the cache, each for as long as its zone allows."""
 
 
-class Resolver(Protocol):
+class Resolver(ABC):
     """Answers DNS queries; an answer is empty if there is no such name or record.
 
     Names are ASCII without the final dot. All methods may block and may be called by several
     threads at once. They raise `NamesUnavailable` if no name server answers.
     """
 
+    @abstractmethod
+    def look_up(self, kind: str, name: str, seconds: float = QUERY_S) -> tuple[Any, ...]:
+        """Return the records of one kind; the methods below say what each holds.
+
+        Args:
+            seconds: the most that the query may take.
+        """
+
     def txt(self, name: str) -> tuple[bytes, ...]:
         """TXT records, the strings of each joined (RFC 7208 section 3.3)."""
-        ...
+        return self.look_up("TXT", name)
 
     def a(self, name: str) -> tuple[str, ...]:
         """IPv4 addresses."""
-        ...
+        return self.look_up("A", name)
 
     def aaaa(self, name: str) -> tuple[str, ...]:
         """IPv6 addresses."""
-        ...
+        return self.look_up("AAAA", name)
 
     def mx(self, name: str) -> tuple[tuple[int, str], ...]:
         """Preference and name of mail exchangers."""
-        ...
+        return self.look_up("MX", name)
 
     def ptr(self, name: str) -> tuple[str, ...]:
         """Names of a host; *name* is the reversed address under ``in-addr.arpa``/``ip6.arpa``."""
-        ...
+        return self.look_up("PTR", name)
 
 
-class SystemResolver:
+class SystemResolver(Resolver):
     """Asks this machine's name servers, through dnspython.
 
     Args:
         servers: addresses and ports of other name servers to ask instead.
-        lifetime: seconds for one query.
-        library: dnspython's resolver with its cache; `None` to make one at the first query.
     """
 
-    def __init__(
-        self,
-        servers: Sequence[tuple[str, int]] = (),
-        *,
-        lifetime: float = LIFETIME,
-        library: Library | None = None,
-    ) -> None:
+    def __init__(self, servers: Sequence[tuple[str, int]] = ()) -> None:
         self._servers = tuple(servers)
-        self._lifetime = lifetime
-        self._library = library
+        self._library: Library | None = None
         self._lock = threading.Lock()
 
-    def within(self, seconds: float) -> SystemResolver:
-        """Return a resolver with the same servers and cache, and at most *seconds* for a query."""
-        lifetime = min(seconds, self._lifetime)
-        return SystemResolver(self._servers, lifetime=lifetime, library=self._resolver())
-
-    def txt(self, name: str) -> tuple[bytes, ...]:
-        """See `Resolver.txt`."""
-        joined = [b"".join(record.strings) for record in self._ask(name, "TXT")]
-        return tuple(text for text in joined if len(text) <= LONGEST_TXT)
-
-    def a(self, name: str) -> tuple[str, ...]:
-        """See `Resolver.a`."""
-        return tuple(record.address for record in self._ask(name, "A"))
-
-    def aaaa(self, name: str) -> tuple[str, ...]:
-        """See `Resolver.aaaa`."""
-        return tuple(record.address for record in self._ask(name, "AAAA"))
-
-    def mx(self, name: str) -> tuple[tuple[int, str], ...]:
-        """See `Resolver.mx`."""
-        return tuple(
-            (record.preference, record.exchange.to_text(omit_final_dot=True))
-            for record in self._ask(name, "MX")
-        )
-
-    def ptr(self, name: str) -> tuple[str, ...]:
-        """See `Resolver.ptr`."""
-        return tuple(
-            record.target.to_text(omit_final_dot=True) for record in self._ask(name, "PTR")
-        )
-
-    def _ask(self, name: str, kind: str) -> Answer | tuple[()]:
-        """Return the records of one kind.
+    def look_up(self, kind: str, name: str, seconds: float = QUERY_S) -> tuple[Any, ...]:
+        """Ask for the records of one kind.
 
         Raises:
             NamesUnavailable: there is no name server, no answer in time, or SERVFAIL.
@@ -118,7 +86,7 @@ class SystemResolver:
                 kind,
                 search=False,
                 raise_on_no_answer=False,
-                lifetime=self._lifetime,
+                lifetime=min(seconds, QUERY_S),
             )
         except dns.resolver.NXDOMAIN:
             return ()
@@ -130,7 +98,7 @@ class SystemResolver:
             return ()  # malformed names do not exist
         if answer.rrset is None or len(answer.rrset) > MOST_RECORDS:
             return ()
-        return answer
+        return tuple(value for record in answer if (value := _value_of(kind, record)) is not None)
 
     def _resolver(self) -> Library:
         """Return dnspython's resolver, which reads files when it is made."""
@@ -152,7 +120,20 @@ class SystemResolver:
         return library
 
 
-class TimedResolver:
+def _value_of(kind: str, record: Any) -> Any:
+    """Return the value of one of dnspython's records; `None` for a text that is too long."""
+    match kind:
+        case "TXT":
+            text = b"".join(record.strings)
+            return text if len(text) <= LONGEST_TXT else None
+        case "MX":
+            return record.preference, record.exchange.to_text(omit_final_dot=True)
+        case "PTR":
+            return record.target.to_text(omit_final_dot=True)
+    return record.address
+
+
+class TimedResolver(Resolver):
     """A resolver with one deadline for all its queries.
 
     Args:
@@ -167,43 +148,16 @@ class TimedResolver:
         self._ends = ends
         self._clock = clock
 
-    @property
-    def is_over(self) -> bool:
-        """Whether the deadline has passed."""
-        return self._clock() >= self._ends
-
-    def txt(self, name: str) -> tuple[bytes, ...]:
-        """See `Resolver.txt`."""
-        return self._in_time().txt(name)
-
-    def a(self, name: str) -> tuple[str, ...]:
-        """See `Resolver.a`."""
-        return self._in_time().a(name)
-
-    def aaaa(self, name: str) -> tuple[str, ...]:
-        """See `Resolver.aaaa`."""
-        return self._in_time().aaaa(name)
-
-    def mx(self, name: str) -> tuple[tuple[int, str], ...]:
-        """See `Resolver.mx`."""
-        return self._in_time().mx(name)
-
-    def ptr(self, name: str) -> tuple[str, ...]:
-        """See `Resolver.ptr`."""
-        return self._in_time().ptr(name)
-
-    def _in_time(self) -> Resolver:
-        """Return the resolver for one more query.
+    def look_up(self, kind: str, name: str, seconds: float = QUERY_S) -> tuple[Any, ...]:
+        """Ask the resolver in the time that is left.
 
         Raises:
-            NamesUnavailable: the deadline has passed.
+            NamesUnavailable: the deadline has passed, or no name server has answered.
         """
         left = self._ends - self._clock()
         if left <= 0:
             raise NamesUnavailable("too much time for one mail")
-        if isinstance(self._resolver, SystemResolver):
-            return self._resolver.within(left)
-        return self._resolver
+        return self._resolver.look_up(kind, name, min(left, seconds))
 
 
 def record_tags(record: bytes) -> dict[str, str]:

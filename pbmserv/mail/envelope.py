@@ -71,11 +71,6 @@ class Mail:
     answers: tuple[str, ...] = ()
     recipients: tuple[str, ...] = ()
 
-    @classmethod
-    def of_nobody(cls, why: str, digest: str = "") -> Mail:
-        """Return a mail without a sender, which cannot be answered; *why* becomes `automatic`."""
-        return cls("", "", "", "", automatic=why, only_headers=False, digest=digest)
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

@@ -57,6 +57,7 @@ class LetterKind:
         beyond_record: its board differs from the record, so no other letter's drawing fits.
         leaves_nothing: after it is sent, not even its recipient is kept.
         has_files: it may have attachments.
+        shows_no_board: it tells nothing about boards, so operators may read it at any time.
     """
 
     can_wait: bool = False
@@ -80,6 +81,7 @@ class LetterKind:
     beyond_record: bool = False
     leaves_nothing: bool = False
     has_files: bool = False
+    shows_no_board: bool = False
 
     @property
     def has_entries(self) -> bool:
@@ -87,54 +89,72 @@ class LetterKind:
         return self.question == Question(Purpose.TRAY)
 
 
+NAMED_IN_WORDS: Mapping[str, str] = {"event": "event", "ladder": "game", "team": "team"}
+"""The word of a letter that names what its reader would end, by the kind of subscription. It stays
+as long as the letter's row, because a List-Unsubscribe link never expires."""
+
 _PLAIN = LetterKind()
 """An answer to one reader without special properties."""
 
+_BOARDLESS = LetterKind(shows_no_board=True)
+"""Such an answer about an account, an address or a command."""
+
 KINDS: Mapping[str, LetterKind] = {
     # Accounts and addresses.
-    "address-asked": LetterKind(question=Question(Purpose.KEEP_ADDRESS, "change")),
-    "address-changed": _PLAIN,
+    "address-asked": LetterKind(
+        shows_no_board=True, question=Question(Purpose.KEEP_ADDRESS, "change")
+    ),
+    "address-changed": _BOARDLESS,
     "address-confirm": LetterKind(
+        shows_no_board=True,
         question=Question(Purpose.ADDRESS, "change"),
         asks_stranger=True,
         always_tried=True,
         soon_stale=True,
     ),
-    "address-moved": LetterKind(to_old_address=True),
-    "address-refused": _PLAIN,
-    "address-stopped": _PLAIN,
+    "address-moved": LetterKind(shows_no_board=True, to_old_address=True),
+    "address-refused": _BOARDLESS,
+    "address-stopped": _BOARDLESS,
     "away": _PLAIN,
     "away-asked": LetterKind(question=Question(Purpose.AWAY), soon_stale=True),
     "back": _PLAIN,
-    "came-back": _PLAIN,
+    "came-back": _BOARDLESS,
     "confirm": LetterKind(
-        question=Question(Purpose.CONFIRM, "signup"), asks_stranger=True, never_hushed=True
+        shows_no_board=True,
+        question=Question(Purpose.CONFIRM, "signup"),
+        asks_stranger=True,
+        never_hushed=True,
     ),
-    "delete-asked": LetterKind(question=Question(Purpose.DELETE, number="day")),
+    "delete-asked": LetterKind(
+        shows_no_board=True, question=Question(Purpose.DELETE, number="day")
+    ),
     "deleted": LetterKind(leaves_nothing=True),
     "export": LetterKind(has_files=True),
-    "operator-account": _PLAIN,
+    "operator-account": _BOARDLESS,
     "page-link": LetterKind(never_hushed=True, soon_stale=True),
-    "password-changed": _PLAIN,
+    "password-changed": _BOARDLESS,
     "prefs": _PLAIN,
-    "whoami": _PLAIN,
+    "whoami": _BOARDLESS,
     "reset": LetterKind(
+        shows_no_board=True,
         question=Question(Purpose.RESET, number="mark"),
         never_hushed=True,
         always_tried=True,
         soon_stale=True,
     ),
-    "reset-sent": _PLAIN,
-    "signed-off": _PLAIN,
-    "signoff-asked": LetterKind(question=Question(Purpose.SIGNOFF, number="day")),
-    "signup-dropped": _PLAIN,
-    "signup-sent": _PLAIN,
+    "reset-sent": _BOARDLESS,
+    "signed-off": _BOARDLESS,
+    "signoff-asked": LetterKind(
+        shows_no_board=True, question=Question(Purpose.SIGNOFF, number="day")
+    ),
+    "signup-dropped": _BOARDLESS,
+    "signup-sent": _BOARDLESS,
     "stayed": _PLAIN,
     "stranger": LetterKind(question=Question(Purpose.CONFIRM, "signup"), asks_stranger=True),
     "stranger-refused": _PLAIN,
     "unreachable": LetterKind(lists_people=True),
-    "unsubscribed": _PLAIN,
-    "welcome": LetterKind(never_hushed=True),
+    "unsubscribed": _BOARDLESS,
+    "welcome": LetterKind(shows_no_board=True, never_hushed=True),
     "invitation": LetterKind(
         subscription="invitations",
         question=Question(Purpose.INVITED, "invitation"),
@@ -208,7 +228,7 @@ KINDS: Mapping[str, LetterKind] = {
     "daily": LetterKind(subscription="daily", lists_people=True),
     "daily-set": _PLAIN,
     "games": LetterKind(lists_people=True),
-    "help": _PLAIN,
+    "help": _BOARDLESS,
     "friends": _PLAIN,
     "history": LetterKind(lists_people=True),
     "list": _PLAIN,
@@ -246,12 +266,12 @@ KINDS: Mapping[str, LetterKind] = {
     "teams": LetterKind(lists_people=True),
     # Answers to mails with no effect, or with many; the digest and its parts.
     "astray": _PLAIN,
-    "game-stopped": _PLAIN,
-    "kept": _PLAIN,
+    "game-stopped": _BOARDLESS,
+    "kept": _BOARDLESS,
     "no-more-answers": _PLAIN,
     "refusal": _PLAIN,
     "summary": _PLAIN,
-    "too-many": _PLAIN,
+    "too-many": _BOARDLESS,
     "unshown": _PLAIN,
     "tray": LetterKind(subscription="digest", question=Question(Purpose.TRAY), asks_of_itself=True),
     "tray-board": _PLAIN,
@@ -268,34 +288,3 @@ def kind_of(letter: str) -> LetterKind:
 def letters_that(trait: Callable[[LetterKind], bool]) -> tuple[str, ...]:
     """Return the names of all kinds with a property, for SQL statements."""
     return tuple(letter for letter, kind in KINDS.items() if trait(kind))
-
-
-OF_ACCOUNTS = frozenset(
-    {
-        "address-asked",
-        "address-changed",
-        "address-confirm",
-        "address-moved",
-        "address-refused",
-        "address-stopped",
-        "came-back",
-        "confirm",
-        "delete-asked",
-        "game-stopped",
-        "help",
-        "kept",
-        "operator-account",
-        "password-changed",
-        "reset",
-        "reset-sent",
-        "signed-off",
-        "signoff-asked",
-        "signup-dropped",
-        "signup-sent",
-        "too-many",
-        "unsubscribed",
-        "welcome",
-        "whoami",
-    }
-)
-"""Kinds that tell nothing about boards, so operators may read them at any time."""

@@ -33,22 +33,16 @@ def address_of(peer: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
     return address
 
 
-def block_of(peer: str) -> Network | None:
-    """Return the /24 or /64 of a client's address; `None` if the text is not an address.
+@lru_cache(maxsize=4096)
+def block_name(peer: str) -> str:
+    """Return the name of the /24 or /64 of a client's address; ``""`` for other texts.
 
     Such a block counts as one neighbour, because a flood comes from more than one address.
     """
     address = address_of(peer)
     if address is None:
-        return None
-    return ipaddress.ip_network((address, _PREFIXES[address.version]), strict=False)
-
-
-@lru_cache(maxsize=4096)
-def block_name(peer: str) -> str:
-    """Return the name of the /24 or /64 of a client's address; ``""`` for other texts."""
-    block = block_of(peer)
-    return "" if block is None else str(block)
+        return ""
+    return str(ipaddress.ip_network((address, _PREFIXES[address.version]), strict=False))
 
 
 def network_of(text: str) -> Network | None:

@@ -53,8 +53,6 @@ def lines_with_tokens(ring: KeyRing, lines: Sequence[str], secrets: Iterable[str
     Args:
         secrets: other secrets of the server, which are not signed.
     """
-    if sum(map(str.isalnum, "".join(lines))) < SHORTEST_SECRET:
-        return set()
     bare_secrets = [_secret_chars(secret) for secret in (mailbox_secret(ring), *secrets)]
     bare_secrets = [secret for secret in bare_secrets if len(secret) >= SHORTEST_SECRET]
     places: set[int] = set()
@@ -86,8 +84,6 @@ def _with_secrets(secrets: Iterable[str], spelling: _Spelling) -> set[int]:
 
 
 def _with_sessions(spelling: _Spelling) -> set[int]:
-    if spelling.text.count(".") < 3:
-        return set()
     joined = _joined(spelling)
     return {
         joined.lines[at] for match in _SESSION.finditer(joined.text) for at in range(*match.span())

@@ -62,7 +62,7 @@ class Place:
 
     Attributes:
         network: the client's /24 or /64; `None` for our own servers.
-        since: time of the connection, or of its last progress (`ConnectionLimits.renew`).
+        since: time of the connection, or of its last mail or request (`ConnectionLimits.renew`).
         stage: set by the protocol.
         end: closes the connection at once; set by the protocol.
     """
@@ -150,7 +150,7 @@ class ConnectionLimits:
                 del self._by_network[place.network]
 
     def renew(self, place: Place) -> None:
-        """Note that the client has made progress."""
+        """Note that the client has sent a mail or a request."""
         place.since = monotonic()
 
     def _full(self, network: str | None) -> str:

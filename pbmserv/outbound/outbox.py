@@ -107,9 +107,13 @@ class Outbox:
         return OutgoingLetter(row.id, row.message_id, sender, row.recipient, raw)
 
     def game_of(self, row: ClaimedLetter) -> str:
-        """Return the key of the game of a letter's board, ``""`` if there is none."""
+        """Return the key of the game of a letter's board, ``""`` if it cannot be found.
+
+        This is for the log, after the letter could not be made, perhaps because its board cannot
+        be read. So no error may get out of here.
+        """
         if row.board_id is not None:
-            with suppress(ServerFault, *UNAVAILABLE), self._database.snapshot() as connection:
+            with suppress(Exception), self._database.snapshot() as connection:
                 return ShownBoards(connection, self.composer.positions).board(row.board_id).game
         return ""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from dataclasses import replace
 from typing import Protocol
 
 from aiosmtpd.smtp import SMTP, Session, TLSSetupException
@@ -20,7 +19,8 @@ from aiosmtpd.smtp import Envelope as SmtpEnvelope
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.net.connection_limits import Stage
-from pbmserv.smtpd.replies import TOO_MANY, TRY_LATER
+from pbmserv.smtpd.arguments import NULL_SENDER
+from pbmserv.smtpd.replies import TRY_LATER
 from pbmserv.smtpd.session import SmtpSession
 
 MOST_RECIPIENTS = 5
@@ -42,15 +42,11 @@ log = logging.getLogger("pbmserv.receive")
 class Door(Protocol):
     """Stores mails."""
 
-    def is_over(self, envelope: Envelope) -> bool:
-        """Return whether a mail would exceed a limit, so that its text need not be sent.
+    def early_refusal(self, envelope: Envelope) -> str:
+        """Return the reply to a mail that would not be taken; ``""`` for other mails.
 
-        Counts nothing.
+        Its text need not be sent, so the envelope has none. Counts nothing.
         """
-        ...
-
-    def refusal_of_sender(self, envelope: Envelope) -> str:
-        """Return the reply to a sender whom the operators have blocked, ``""`` to others."""
         ...
 
     async def receive(self, envelope: Envelope) -> str:
@@ -100,27 +96,25 @@ class Dialog:
 
     async def handle_MAIL(  # noqa: N802 - named by aiosmtpd
         self,
-        server: SmtpSession,
+        server: SmtpSession,  # noqa: ARG002
         session: Session,  # noqa: ARG002
         envelope: SmtpEnvelope,
         address: str,
-        options: list[str],
+        options: list[str],  # noqa: ARG002 - checked by `StrictSmtp`
     ) -> str:
         """Accept any sender that can be stored and answered (RFC 5321 section 4.5.3.1.3)."""
         if not address.isprintable() or len(address.encode()) > LONGEST_ADDRESS:
             return "553 5.1.7 mail cannot go to this address"
         envelope.mail_from = address
-        envelope.mail_options.extend(options)
-        server.announced = {}
         return "250 2.1.0 ok"
 
     async def handle_RCPT(  # noqa: N802 - named by aiosmtpd
         self,
         server: SmtpSession,
-        session: Session,
+        session: Session,  # noqa: ARG002
         envelope: SmtpEnvelope,
         address: str,
-        options: list[str],
+        options: list[str],  # noqa: ARG002 - there are none
     ) -> str:
         """Accept only our own addresses (this is never a relay), within the sender's limits."""
         if not self._mail_domain.knows(address):
@@ -130,23 +124,10 @@ class Dialog:
             return "550 5.1.1 no such address here"
         if len(envelope.rcpt_tos) >= MOST_RECIPIENTS:
             return "452 4.5.3 too many recipients"
-        sender = "" if envelope.mail_from in {None, "<>"} else str(envelope.mail_from)
-        announced = Envelope(
-            sender,
-            address,
-            raw=b"",
-            peer=server.peer,
-            hello=str(session.host_name or ""),
-            handed_on=self._lmtp or server.is_ours,
-        )
-        refusal = self._door.refusal_of_sender(announced)
+        refusal = self._door.early_refusal(self._envelope(server, envelope, address, b""))
         if refusal:
             return refusal
-        if self._door.is_over(announced):
-            return TOO_MANY
-        server.announced[address] = announced
         envelope.rcpt_tos.append(address)
-        envelope.rcpt_options.extend(options)
         return "250 2.1.5 ok"
 
     async def handle_DATA(  # noqa: N802 - named by aiosmtpd
@@ -157,35 +138,47 @@ class Dialog:
     ) -> str:
         """Store the mail for each recipient, and reply only after the commits.
 
-        LMTP has a reply for each recipient (RFC 2033 section 4.2). SMTP has one for all: that of a
-        temporary failure if there is one, so that the client tries again. A mail that is stored for
-        one recipient already changes nothing when it comes again.
+        LMTP has a reply for each recipient (RFC 2033 section 4.2). SMTP has one for all: a
+        temporary failure if there is one, so that the client tries again, else a refusal. A mail
+        that is stored for one recipient already changes nothing when it comes again.
         """
-        raw = envelope.content
-        assert isinstance(raw, bytes)
         server.place.stage = Stage.SERVED  # so that the client keeps its place
-        replies = await self._store(server.announced, raw)
+        replies = await self._store(server, envelope)
         server.is_logged = True
-        by_urgency = [text for code in "452" for text in replies.values() if text.startswith(code)]
-        if any(text.startswith("2") for text in by_urgency):
+        if any(reply.startswith("2") for reply in replies.values()):
             server.renew()
         if self.closing:
             asyncio.get_running_loop().call_soon(server.leave)
         if self._lmtp:
             return "\r\n".join(replies[recipient] for recipient in envelope.rcpt_tos)
-        return by_urgency[0]
+        return min(replies.values(), key=lambda reply: "452".index(reply[0]))
 
-    async def _store(self, announced: dict[str, Envelope], raw: bytes) -> dict[str, str]:
+    async def _store(self, server: SmtpSession, mail: SmtpEnvelope) -> dict[str, str]:
         """Hand a mail to the door once for each recipient; return the replies by recipient."""
+        assert isinstance(mail.content, bytes)
         replies: dict[str, str] = {}
         clock = asyncio.get_running_loop().time
         patience_ends = clock() + PATIENCE_S
-        for recipient, envelope in announced.items():
+        for recipient in dict.fromkeys(mail.rcpt_tos):
             if clock() > patience_ends and TRY_LATER in replies.values():
                 replies[recipient] = TRY_LATER
             else:
-                replies[recipient] = await self._door.receive(replace(envelope, raw=raw))
+                envelope = self._envelope(server, mail, recipient, mail.content)
+                replies[recipient] = await self._door.receive(envelope)
         return replies
+
+    def _envelope(
+        self, server: SmtpSession, mail: SmtpEnvelope, recipient: str, raw: bytes
+    ) -> Envelope:
+        """Return the envelope of a mail for one of its recipients."""
+        return Envelope(
+            "" if mail.mail_from in {None, NULL_SENDER} else str(mail.mail_from),
+            recipient,
+            raw,
+            peer=server.peer,
+            hello=server.hello,
+            handed_on=self._lmtp or server.is_ours,
+        )
 
     async def handle_exception(self, error: Exception) -> str:
         """Reply to a failure of ours without details (aiosmtpd would name the error)."""

@@ -17,9 +17,6 @@ from aiosmtpd.smtp import SMTP, Envelope, Session, syntax
 from pbmserv.smtpd.arguments import CommandRefused, check_mail_parameters, read_arguments
 from pbmserv.smtpd.lines import StrictReader
 
-NO_LIMIT = 1 << 30
-"""Octets of a mail if no limit is set."""
-
 
 class Handler(Protocol):
     """Decides at each step of a session: see `pbmserv.smtpd.dialog`."""
@@ -69,6 +66,7 @@ class StrictSmtp(SMTP, _StrictLines):
     """An SMTP session whose commands and mails cannot be read in two ways."""
 
     event_handler: Handler
+    data_size_limit: int  # aiosmtpd would also allow `None`
 
     def current(self) -> tuple[Session, Envelope]:
         """Return the session and the envelope, which aiosmtpd makes when a connection begins."""
@@ -86,11 +84,10 @@ class StrictSmtp(SMTP, _StrictLines):
             if envelope.mail_from:
                 raise CommandRefused("503 5.5.1 there is a sender already")
             arguments = read_arguments("FROM:", arg, extended=session.extended_smtp)
-            check_mail_parameters(arguments.parameters, self.data_size_limit or NO_LIMIT)
+            check_mail_parameters(arguments.parameters, self.data_size_limit)
         except CommandRefused as refusal:
             await self.push(refusal.reply)
             return
-        envelope.smtp_utf8 = "SMTPUTF8" in arguments.parameters
         await self.push(
             await self.event_handler.handle_MAIL(
                 self, session, envelope, arguments.address, arguments.options
@@ -138,13 +135,11 @@ class StrictSmtp(SMTP, _StrictLines):
             await super().smtp_DATA(arg or "")  # replies with the reason
             return
         await self.push("354 End data with <CR><LF>.<CR><LF>")
-        content = await self.lines.read_mail(self.data_size_limit or NO_LIMIT)
+        content = await self.lines.read_mail(self.data_size_limit)
         if content is None:
             await self.refuse_mail("552 Error: Too much mail data")
-        elif max(map(len, content.split(b"\r\n"))) + len(b"\r\n") > self.line_length_limit:
-            await self.refuse_mail("500 Line too long (see RFC5321 4.5.3.1.6)")
         else:
-            envelope.content = envelope.original_content = content
+            envelope.content = content
             try:
                 reply = await self.event_handler.handle_DATA(self, session, envelope)
             except Exception as error:  # noqa: BLE001 - logged there, and the client needs a reply

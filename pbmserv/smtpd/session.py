@@ -13,7 +13,6 @@ from typing import Any, AnyStr
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import TLSSetupException, syntax
 
-from pbmserv.mail.envelope import Envelope
 from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage, peer_of
 from pbmserv.smtpd.arguments import LONGEST_COMMAND
 from pbmserv.smtpd.protocol import Handler, StrictSmtp
@@ -25,8 +24,6 @@ LONGEST_SESSION_S = 3600
 """Seconds after which a session is closed between two mails."""
 LINGER_S = 10.0
 """Seconds that a client has to read our last reply."""
-OCTETS_OF_USE = 8_192
-"""Octets of a mail that count as progress."""
 MOST_ERRORS = 20
 """Refused commands since the last stored mail."""
 MOST_COMMANDS = 100
@@ -52,8 +49,6 @@ class SmtpSession(StrictSmtp):
         peer: the client's network address; ``""`` on a Unix socket.
         is_ours: the client is one of our own servers, which hands on mails of others.
         place: its place among the connections of the listener.
-        announced: envelopes of the mail that the client is about to send, by recipient; their text
-            is still empty.
         is_logged: the next reply is to a mail that the door has logged already.
         gone: done when the connection has ended.
     """
@@ -72,15 +67,18 @@ class SmtpSession(StrictSmtp):
         self.place = place
         self.peer = ""
         self.is_ours = False
-        self.announced: dict[str, Envelope] = {}
         self.is_logged = False
         self.gone: asyncio.Future[None] = self.loop.create_future()
         self._began = self.loop.time()
         self._replied_at = self._began
         self._silence_check: asyncio.TimerHandle | None = None
-        self._octets_since_use = 0
         self._errors = 0
         self._commands = 0
+
+    @property
+    def hello(self) -> str:
+        """The name that the client has given, ``""`` for none."""
+        return str(self.session.host_name or "") if self.session is not None else ""
 
     def renew(self) -> None:
         """Reset the limits after a mail was stored."""
@@ -116,15 +114,6 @@ class SmtpSession(StrictSmtp):
         if not self.gone.done():
             self.gone.set_result(None)
         super().connection_lost(error)
-
-    def data_received(self, data: bytes) -> None:
-        """Hand octets to the reader; those of a mail count as progress."""
-        if self.place.stage is Stage.ASKING:
-            self._octets_since_use += len(data)
-            if self._octets_since_use >= OCTETS_OF_USE:
-                self._octets_since_use = 0
-                self._sessions.limits.renew(self.place)
-        super().data_received(data)
 
     def eof_received(self) -> bool | None:
         """Note that the client sends no more; it may still read (except with TLS)."""

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
 
 from pbmserv.clock import Clock
 from pbmserv.store.core.database import Database
@@ -109,19 +108,13 @@ class QueueOfTwoStores(ArrivalQueue):
         with game.reading.connect() as connection:
             self._settled = settled_arrivals.numbers_since(connection, self.store, first)
         self._last = 0
-        self._connection: Connection | None = None
 
     def new(self) -> list[Arrival]:
         self.has_more = len(self._in_hand) >= MOST
         if self.has_more:
             return []
-        if self._connection is None:
-            self._connection = self._mail.autocommit_connection()
-        try:
-            rows = arrivals.after(self._connection, self._last, MOST)
-        except DBAPIError:  # the next call opens another connection
-            self.release()
-            raise
+        with self._mail.snapshot() as connection:
+            rows = arrivals.after(connection, self._last, MOST)
         self.has_more = len(rows) == MOST
         if rows:
             self._last = rows[-1].id
@@ -141,10 +134,7 @@ class QueueOfTwoStores(ArrivalQueue):
         return min((at for at in (unseen, in_hand) if at is not None), default=None)
 
     def release(self) -> None:
-        """Close the connection; SQLite has a single play, so nothing is claimed."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """Do nothing: SQLite has a single play, so nothing is claimed."""
 
     def tidy(self) -> None:
         """Drop the notes about arrivals that the door has removed."""

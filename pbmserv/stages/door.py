@@ -98,21 +98,22 @@ class Door:
         self.lane_loads = LaneLoads()
         self.blocked = BlockedSenders()
 
-    def is_over(self, envelope: Envelope) -> bool:
-        """Return whether a mail without its text would be over a limit; count nothing."""
-        source = source_of(envelope, self._ours)
-        player = speaker_of(self._mail_domain.read(envelope.recipient))
-        return self._traffic.is_over(source, player, direct=not envelope.handed_on)
-
-    def refusal_of_sender(self, envelope: Envelope, address: str | None = None) -> str:
-        """Return the reply to a sender whom the operators have blocked, ``""`` to others.
+    def early_refusal(self, envelope: Envelope) -> str:
+        """Return the reply to a mail that would not be taken, ``""`` to others; count nothing.
 
         Args:
-            address: of the From field; `None`: the envelope's sender.
+            envelope: without the text, which need not be sent.
         """
-        if self.blocked.is_empty:  # as nearly always; to find the client takes longer
-            return ""
-        sender = envelope.sender if address is None else address
+        refusal = self._refusal_of_blocked(envelope, envelope.sender)
+        if refusal:
+            return refusal
+        source = source_of(envelope, self._ours)
+        player = speaker_of(self._mail_domain.read(envelope.recipient))
+        is_over = self._traffic.is_over(source, player, direct=not envelope.handed_on)
+        return TOO_MANY if is_over else ""
+
+    def _refusal_of_blocked(self, envelope: Envelope, sender: str) -> str:
+        """Return the reply to a sender whom the operators have blocked, ``""`` to others."""
         return self.blocked.refusal(sender, client_of(envelope, self._ours))
 
     async def receive(self, envelope: Envelope) -> str:
@@ -139,9 +140,8 @@ class Door:
             log.exception("a mail could not be kept")
             decision = Decision(TRY_LATER, "put-off", "our fault")
         ms = (perf_counter() - begun) * 1000
-        if decision.arrival:  # play logs the result later; the client's 250 goes out first
-            loop = asyncio.get_running_loop()
-            loop.call_soon(note_arrival, decision.arrival, source, len(envelope.raw), ms)
+        if decision.arrival:  # play logs the result later
+            note_arrival(decision.arrival, source, len(envelope.raw), ms)
         else:
             note_decision(self._mail_domain, envelope, decision, source, ms)
         return decision.reply
@@ -195,7 +195,7 @@ class Door:
             except MailError as error:
                 why = UNREADABLE.get(str(error), "the mail cannot be read")
                 return _refused(f"554 5.6.0 {why}")
-            refusal = self.refusal_of_sender(envelope, author)
+            refusal = self._refusal_of_blocked(envelope, author)
             if refusal:
                 return _refused(refusal)
             verdict = await self._verdict(envelope, source, reply_address)

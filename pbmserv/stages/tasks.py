@@ -13,6 +13,7 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -32,12 +33,11 @@ from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.mails import log_lines
 from pbmserv.service.mails.incoming import IncomingMail, MailParser, is_set_aside
 from pbmserv.service.mails.limit_letter import WaitsAt
-from pbmserv.service.mails.mail_service import MailService, ToKeep
+from pbmserv.service.mails.mail_service import MailService
 from pbmserv.service.mails.password_checks import PasswordChecks
 from pbmserv.service.pages import forms
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest, PageRequests
 from pbmserv.store.delivery.arrivals import Arrival
-from pbmserv.store.delivery.inbox import FOR_POSTMASTER
 
 MOST_DEATHS = 2
 """Deaths of play with one task after which it is given up."""
@@ -151,13 +151,11 @@ class MailTask(Task):
         try:
             incoming = self._read()
         except MailError as error:  # the door did not notice; there is no address to answer
-            return self._keeping(ToKeep(arrival.envelope, "", f"{UNREADABLE}: {error}"))
+            return self._keep(f"{UNREADABLE}: {error}")
         if incoming.mail_report is not None:
             return partial(self._mails.drop_report, incoming, now)
         if self._parser.mail_domain.is_postmaster(arrival.envelope.recipient):
-            digest = incoming.mail.digest
-            kept = ToKeep(arrival.envelope, digest, FOR_POSTMASTER, "", arrival.verdict)
-            return self._keeping(kept)
+            return partial(self._mails.keep_for_postmaster, incoming, now)
         if incoming.mail.automatic and is_set_aside(incoming):
             return partial(self._mails.set_aside, incoming, now)
         request = incoming.request
@@ -202,22 +200,22 @@ class MailTask(Task):
         facts = self._facts_of_fault(culprit)
         log.error("a mail could not be carried out; it is kept", exc_info=error, extra=facts)
         fault = "".join(traceback.format_exception(error))
-        return self._keeping(ToKeep.of_fault(self.arrival.envelope, self._incoming, fault))
+        return self._keep(fault)
 
     def give_up_as_deadly(self) -> Job:
         """Keep the mail for the operator."""
         fault = f"the server was stopped {self.deaths} times while it carried this mail out"
         log.error("a mail is kept for the operator: %s", fault, extra={"arrival": self.arrival.id})
-        incoming = None
         if self.deaths == MOST_DEATHS:  # after more, play died while it read the mail here
-            try:
-                incoming = self._read()
-            except Exception:  # noqa: BLE001 - reading may be what kills
-                incoming = None
-        return self._keeping(ToKeep.of_fault(self.arrival.envelope, incoming, fault))
+            with suppress(Exception):  # reading may be what kills
+                self._read()
+        return self._keep(fault)
 
-    def _keeping(self, kept: ToKeep) -> Job:
-        return partial(self._mails.keep, kept, self.arrival.received_at)
+    def _keep(self, fault: str) -> Job:
+        arrival = self.arrival
+        return partial(
+            self._mails.keep, arrival.envelope, self._incoming, fault, arrival.received_at
+        )
 
     def note_settled(self, receipt: Receipt, ms: float) -> None:
         incoming, parser = self._incoming, self._parser

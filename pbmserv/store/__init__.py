@@ -1,5 +1,4 @@
 """The store: tables, rows and writers of the SQL databases.
 
-Only `service`, `letters`, `outbound` and `stages` use it. Statements are SQLAlchemy Core, built
-once.
+Statements are SQLAlchemy Core, and most of them are built once.
 """

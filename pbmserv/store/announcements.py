@@ -128,15 +128,6 @@ def first_unfinished(connection: Connection) -> int | None:
     return connection.execute(statement.order_by(announcements.c.id).limit(1)).scalar()
 
 
-def lock_unfinished(connection: Connection, number: int) -> Announcement | None:
-    """Return an unfinished announcement and lock its row, `None` if it is finished."""
-    statement = _ANNOUNCEMENT.where(
-        announcements.c.id == number, announcements.c.finished_at.is_(None)
-    )
-    row = connection.execute(statement.with_for_update()).first()
-    return Announcement(*row) if row else None
-
-
 def next_players(connection: Connection, announcement: Announcement, most: int) -> list[Player]:
     """Return the next active players after those that were reached, in the order of their ids."""
     ids = connection.execute(

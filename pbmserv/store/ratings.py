@@ -238,10 +238,7 @@ def _table(connection: Connection, game: str, most: int, least: int, greatest: i
     rows = connection.execute(
         BEST, {"of_game": game, "most": most, "least": least, "greatest": greatest}
     )
-    return [
-        Line(userid, Standing(Rating(mu, sigma), *counts), player_id)
-        for userid, player_id, mu, sigma, *counts in rows
-    ]
+    return [Line(row.userid, _standing(row), row.id) for row in rows]
 
 
 def of_player(connection: Connection, game: str, player_id: int) -> Rated | None:

@@ -111,13 +111,13 @@ class Reader:
     due_at: datetime
 
 
-_DUE = (
+_DUE_READERS = (
     select(daily_readers.c.player_id)
     .where(daily_readers.c.due_at <= bindparam("now"))
     .order_by(daily_readers.c.due_at)
     .limit(bindparam("most"))
 )
-_MINE = (
+_CLAIM = (
     select(*columns_of(Reader, daily_readers))
     .where(
         daily_readers.c.player_id == bindparam("player"), daily_readers.c.due_at <= bindparam("now")
@@ -129,13 +129,13 @@ _MINE = (
 
 def due_dailies(connection: Connection, now: datetime, most: int) -> Sequence[int]:
     """Return players whose box of the day is due."""
-    rows = connection.execute(_DUE, {"now": now, "most": most}).scalars()
+    rows = connection.execute(_DUE_READERS, {"now": now, "most": most}).scalars()
     return list(dict.fromkeys(rows))
 
 
 def claim_dailies(connection: Connection, player_id: int, now: datetime) -> list[Reader]:
     """Return and lock a player's due subscriptions; none if another process has them."""
-    rows = connection.execute(_MINE, {"player": player_id, "now": now})
+    rows = connection.execute(_CLAIM, {"player": player_id, "now": now})
     return [Reader(*row) for row in rows]
 
 

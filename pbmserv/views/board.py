@@ -60,7 +60,8 @@ class BoardScene:
         best: userids of the players in first place; empty while the board runs.
         options: canonical option words of the challenge.
         race: whether each player has a box of their own that the others see only at the end.
-        done: whether the reader has finished a race that others still play.
+        done: whether the reader has no further turn while others still play: the reader has
+            finished a race, or is out.
         rated: whether the result changes ratings.
         terms: how long players may take.
         daily: number of this box of the day; 0 for other boards.
@@ -164,13 +165,20 @@ def board_scene(
         best=tuple([name for name, place in places if place == 1]),
         options=options,
         race=race,
-        done=race and seat is not None and seat not in to_act and outcome is None,
+        done=outcome is None and seat is not None and _is_done(position, seat, race=race),
         rated=rated,
         terms=terms,
         daily=daily,
         shut=outcome is not None and game.outcome(state) is None,
         chooser=chooser,
     )
+
+
+def _is_done(position: Position, seat: Seat, *, race: bool) -> bool:
+    """Return whether a seat has finished its race, or is out of a game that goes on."""
+    if race:
+        return seat not in position.game.to_act(position.state)
+    return position.is_out(seat)
 
 
 def _recent_positions(

@@ -7,27 +7,18 @@ A letter is one file, ``letters/NAME.j2``, with the blocks ``subject``, ``headli
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import MutableMapping
-from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import (
-    Environment,
-    FileSystemBytecodeCache,
-    StrictUndefined,
-    Template,
-)
-from jinja2.bccache import Bucket
+from jinja2 import Environment, StrictUndefined, Template
 
-from pbmserv import __version__
 from pbmserv.drawing.filters import BOARD_FILTERS
 from pbmserv.views.filters import FILTERS
 from pbmserv.views.grids import GRID_FILTERS
 from pbmserv.views.help_filters import HELP_FILTERS
-from pbmserv.views.letter_styles import InlineStyles, classes_in, head_rules, is_style
+from pbmserv.views.letter_styles import InlineStyles, classes_in, head_rules
 from pbmserv.views.template_loader import ESCAPED, TemplateLoader
 
 
@@ -105,36 +96,6 @@ def with_head_styles(html: str, games: frozenset[str]) -> str:
 @lru_cache(maxsize=256)
 def _rules(classes: frozenset[str], games: frozenset[str]) -> str:
     return head_rules(environment(), classes, sorted(games))
-
-
-def keep_compiled(folder: Path) -> None:
-    """Keep compiled templates in *folder*, to which only the server may write: its files are code.
-
-    Compiled templates contain styles, so each version of the styles has a folder. A second call in
-    a process does nothing.
-    """
-    if environment().bytecode_cache is None:
-        loader = loader_of(environment())
-        names = filter(is_style, loader.list_templates())
-        styles = "".join(loader.get_source(environment(), name)[0] for name in names)
-        own_folder = folder / f"{__version__}-{hashlib.sha256(styles.encode()).hexdigest()[:12]}"
-        own_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        environment().bytecode_cache = _OptionalCache(str(own_folder))
-
-
-class _OptionalCache(FileSystemBytecodeCache):
-    """A folder of compiled templates. If it cannot be read or written, they are compiled again.
-
-    So pages and letters are made while the disk is full, and after somebody has removed the folder.
-    """
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        with suppress(OSError):
-            super().load_bytecode(bucket)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        with suppress(OSError):
-            super().dump_bytecode(bucket)
 
 
 @cache

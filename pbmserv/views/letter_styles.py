@@ -20,12 +20,6 @@ from jinja2.ext import Extension
 _HEAD, _TAGS = "head.css", "letter.css"
 _CLASSES = re.compile(r'class=(?:"([a-z0-9 ]*)"|([a-z0-9]+))')
 _SELECTED = re.compile(r"\.[a-z][a-z0-9]*")
-_STYLES = re.compile(rf"(?:letters|games/[^/]+)/(?:{_HEAD}|{_TAGS})|palette\.j2")
-
-
-def is_style(template: str) -> bool:
-    """Return whether a template is a stylesheet of letters, or the colours of one."""
-    return _STYLES.fullmatch(template) is not None
 
 
 def classes_in(html: str) -> frozenset[str]:

@@ -20,19 +20,18 @@ class Standing:
     """A player's rating in a game.
 
     Attributes:
-        rank: place in the table; ``None`` for a player without a place.
-        shown: the rating as people see it.
+        rank: the place in the table; null = none yet.
         provisional: whether the rating comes from too few games to be sure.
     """
 
     userid: PublicName
     rank: int | None
-    shown: int
+    rating: int
     provisional: bool
     games: int
-    wins: int
-    losses: int
-    draws: int
+    won: int
+    lost: int
+    drawn: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,8 @@ class EventRow:
         open: games that still run.
         forfeits: games lost on time.
         left: the player plays no more.
-        moves: -1 = would move up a group now, 1 = down; 0 outside of leagues.
+        moves: -1 = would move up a group now, 1 = down; 0 = neither: outside of leagues, and for
+            players whose provisional rating decides about their next group.
         boxes: of a duplicate event, for each box "plays", "finished", "-" for one that does not
             count, or the place there once all have finished; "1 (+2)" is a game won by 2 points.
             There `won`, `drawn` and `lost` compare the player with each other one at each box.

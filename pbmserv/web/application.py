@@ -81,7 +81,7 @@ def build_site(
             *help_routes(help_pages),
             *health_routes(health, numbers=False),
             *letter_link_routes(printer, web_requests),
-            *guest_box_routes(printer, public, allowance),
+            *guest_box_routes(printer, web_requests.guest_boxes, allowance),
             *daily_box_routes(printer, public, allowance),
             *event_routes(printer, public, allowance),
             *player_routes(printer, public, allowance),

@@ -256,3 +256,17 @@ def test_a_mailbox_of_two_players_stays_the_other_one_s(server: Correspondence) 
     letter = answer_to(server, home, "games bob secret-bob")
     assert str(letter.message["To"]) == home
     assert answer_to(server, home, "prefs bob secret-bob").subject == "Your preferences, bob"
+
+
+def test_a_reply_to_the_digest_of_a_deleted_player_is_refused(server: Correspondence) -> None:
+    alice, bob = server.sign_up("alice"), server.sign_up("bob")
+    start_game(server, hidden=("alice", "bob"))
+    answer_to(server, alice, "prefs alice secret digest=daily@07:30")
+    server.live(days=1)
+    digest = server.letter(alice)
+    server.reply(answer_to(server, alice, "delete alice secret"), "yes")
+    server.letters()
+    for body in ("1: a", "a", "resign"):
+        server.reply(digest, body)
+        assert "to a player whose account has been deleted" in server.letter(alice).one_line
+    assert server.letters(bob) == []

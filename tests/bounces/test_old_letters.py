@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from duplicate_events import create_as_operator
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from posting import come_back
 from sqlalchemy import func, select, text, update
@@ -130,6 +131,21 @@ def test_an_old_digest_can_still_be_answered(house: Indoors) -> None:
     assert "refusal" not in {
         kind for letter in letters for kind in (letter.kind, *letter.inside)
     }, letters
+
+
+def test_old_letters_about_an_event_can_still_be_ended(house: Indoors) -> None:
+    create_as_operator(house, "blackbox")
+    for userid in ("alice", "bob"):
+        house.send(address_of(userid), f"event {userid} {PASSWORD} join 1")
+    letters = [*house.live(days=4), *house.live(days=15)]
+    house.make_letters()
+    about_event = [letter for letter in letters if letter.kind in {"event-begins", "event-ends"}]
+    house.live(days=40)
+    for letter in about_event:
+        (link,) = re.findall(r"mailto:([^?>]+)", str(letter.message["List-Unsubscribe"]))
+        (confirmation,) = house.send(letter.recipient, "unsubscribe", to=link)
+        assert confirmation.kind == "unsubscribed"
+    assert len(about_event) == 4
 
 
 @pytest.mark.parametrize("state", ["queued", "parked"])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from duplicate_events import create_as_operator
 from indoors import indoors
 from seasons import GAME, Field
 from sqlalchemy import insert
@@ -43,3 +45,16 @@ def test_a_later_round_begins_no_days_of_absence_again(tmp_path: Path, database_
             of_no_event = person_at(context, replace(second, event_id=None), sitter, later).away
         assert away == ((begun, begun + timedelta(days=14)),)
         assert of_no_event == ((later, later + timedelta(days=14)),)
+
+
+def test_an_absence_does_not_put_off_the_end_of_a_duplicate_event(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(2)
+    create_as_operator(players.server, "blackbox")
+    players.all_say("event join 1")
+    players.until(1, EventStatus.RUNNING)
+    (letter,) = players.says("ann", "away until in 20 days")
+    assert "belong to an event that ends on 18 March 2026" in letter.one_line
+    assert "given up, also while you are away" in letter.one_line
+    assert "days of absence count" not in letter.one_line

@@ -21,6 +21,7 @@ from pbmserv.game import After, Game, Rng, win
 from pbmserv.service.events import shared_boxes as shared
 from pbmserv.service.operators import events
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.pages import public_boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.shared_boxes import event_boxes
 from pbmserv.store.shared_boxes.shared_boxes import GIVEN_UP, PLAYED, SharedBoard
@@ -237,7 +238,8 @@ def test_a_move_in_a_hidden_game_leaves_its_page_as_it_is(field: Callable[[int],
     server = players.server
 
     def stamp() -> object:
-        return server.loop.run_until_complete(server.server.web_requests.public.stamp(number))
+        public = server.server.web_requests.public
+        return server.loop.run_until_complete(public.read(public_boards.stamp, number))
 
     before = stamp()
     play_as_bot(players.server, "ann", number, most=1)

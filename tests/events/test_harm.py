@@ -8,6 +8,7 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+from asgi_client import load_all, site_of
 from indoors import PASSWORD, address_of
 from seasons import GAME, PAWNS, ROOKS, Field, gather, gather_two, kinds_to
 from sqlalchemy import Connection
@@ -124,9 +125,17 @@ def test_nobody_wins_a_cup_in_which_nobody_has_moved(field: Callable[[int], Fiel
     assert (
         len([text for text in texts if "You were out of time in a game before half" in text]) == 3
     )
-    results = [letter.one_line for letter in players.letters if letter.kind == "result"]
+    results = [letter for letter in players.letters if letter.kind == "result"]
     assert len(results) == 6
-    assert all("so nobody wins this game in the event" in result for result in results)
+    for result in results:
+        assert "so nobody wins this game in the event" in result.one_line
+        assert "both players took too long" in result.one_line
+        assert result.subject.startswith("Won by nobody: Blackbox ")
+        assert not re.search(
+            r"\bwon (?:board|Blackbox) ", result.one_line.replace("Nobody won", "")
+        )
+    (page,) = load_all(site_of(players.server.server), "/game/1").values()
+    assert "Nobody won board 1: both players took too long" in page.body.decode()
 
 
 def test_a_player_who_is_away_is_not_late_with_the_other_one(

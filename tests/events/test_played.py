@@ -12,6 +12,7 @@ import pytest
 from indoors import PASSWORD, Indoors, address_of, indoors
 from seasons import GAME, PATIENCE_S, Field, kinds_to, wait_for_a_lock
 
+from pbmserv.engine import ratings
 from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import new_events
@@ -23,7 +24,9 @@ from pbmserv.store.tables.events import EventStatus
 FINISHED, RUNNING = EventStatus.FINISHED, EventStatus.RUNNING
 
 
-def test_a_season_is_played_and_the_next_one_follows(field: Callable[[int], Field]) -> None:
+def test_a_season_is_played_and_the_next_one_follows(
+    field: Callable[[int], Field], monkeypatch: pytest.MonkeyPatch
+) -> None:
     players = field(5)
     players.all_say(f"league join {GAME}")
     letters = players.until(1, RUNNING)
@@ -40,6 +43,9 @@ def test_a_season_is_played_and_the_next_one_follows(field: Callable[[int], Fiel
     assert "place 5" in results[-1].subject + results[-1].text
     # Ratings that are not sure yet, and not places, decide about the next groups.
     assert not any("a group next season" in letter.one_line for letter in results)
+    assert [row["moves"] for row in players.event(1)["sections"][0]["rows"]] == [0] * 5
+    monkeypatch.setattr(ratings, "SURE_AFTER", 0)
+    assert [row["moves"] for row in players.event(1)["sections"][0]["rows"]] == [0, 0, 0, 1, 1]
     # The next season has everybody in it, and begins 13 weeks after the first one.
     following = players.event(2)
     assert sorted(following["waiting"]) == list(players.names)

@@ -171,6 +171,10 @@ def _share(connection: Connection) -> None:
     assert histories.of_player(connection, 1, None, 9) == []  # its result is secret
     assert [row.player_id for row in event_boxes.unfinished(connection, event, 9)] == [2, 3]
     assert events.due(connection, NOW, 9) == []
+    assert event_boxes.open_until(connection, 2) == {}  # the event has no end yet
+    events.change(connection, event, ends_at=NOW + 14 * DAY)
+    assert event_boxes.open_until(connection, 2) == {NOW + 14 * DAY: [numbers[1]]}
+    assert event_boxes.open_until(connection, 1) == event_boxes.open_until(connection, 3) == {}
     boards.set_status(connection, numbers[1], BoardStatus.DECLINED)
     assert [row.player_id for row in event_boxes.unfinished(connection, event, 9)] == [3]
     shared_boxes.settle(connection, box.id, 3, GIVEN_UP, 0)

@@ -54,7 +54,7 @@ def test_every_recipient_has_a_reply_of_its_own(database_url: str, tmp_path: Pat
 
             too_large = b"x" * 78 + b"\r\n"
             for raw, code in (
-                (b"X: " + b"y" * 1500, "500"),
+                (b"X: " + b"y" * 1500, "550"),
                 (too_large * (LARGEST_MAIL // len(too_large) + 1), "552"),
                 (b"From: a@b.example\r\nX: bare\nfeed\r\n", "550"),
             ):

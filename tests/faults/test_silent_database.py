@@ -55,7 +55,7 @@ def test_every_wait_has_an_end_unless_the_url_says_otherwise() -> None:
     assert limits.connecting["connect_timeout"] == "5"
     assert limits.connecting["tcp_user_timeout"] == "15000"
     assert limits.connecting["keepalives"] == "1"
-    assert limits.allowed == {
+    assert limits.session_ms == {
         "lock_timeout": 30_000,
         "statement_timeout": 45_000,
         "idle_in_transaction_session_timeout": 60_000,
@@ -66,7 +66,7 @@ def test_every_wait_has_an_end_unless_the_url_says_otherwise() -> None:
     limits = timeouts(f"postgresql+psycopg://u@db/games?{words}&{options}", 30_000)
     assert "connect_timeout" not in limits.connecting
     assert "pool_timeout" not in limits.url.query
-    assert list(limits.allowed) == ["idle_in_transaction_session_timeout"]
+    assert list(limits.session_ms) == ["idle_in_transaction_session_timeout"]
     assert (limits.idle_s, limits.silence_s, limits.pool_s) == (9.0, 2.0, 3.0)
 
 

@@ -119,7 +119,7 @@ def test_a_mail_that_is_too_large_is_refused_before_and_after(embedded: Running)
         (b"From: a@players.example\rBcc: b@players.example\r\nSubject: help\r\n\r\nx", "550"),
         (b"From: a@players.example\r\nSubject: help\r\n\r\nbare\rreturn", "550"),
         (b"From: a@players.example\r\nSubject: help\r\n\r\n" + b"y" * 999, "5"),
-        (b"From: a@players.example\r\nSubject: help\r\n\r\n" + b"y" * 70_000, "500"),
+        (b"From: a@players.example\r\nSubject: help\r\n\r\n" + b"y" * 70_000, "550"),
         (b"From: a@players.example\r\nX-Long: " + b"y" * 991 + b"\r\n\r\nhello", "5"),
         (b"From: a@players.example\r\nFrom: b@players.example\r\n\r\nhelp", "554"),
         (b"From: a@players.example, b@players.example\r\n\r\nhelp", "554"),

@@ -12,11 +12,32 @@ from indoors import HandedIn, indoors
 from running import Letter
 
 from pbmserv.engine.registry import Registry
-from pbmserv.game import Game
+from pbmserv.game import Game, win
 from pbmserv.games import battleships
 from pbmserv.games.tictactoe import GAME
 
 Begin = Callable[..., HandedIn]
+
+
+class Auction(Game[int]):
+    """Bid more than the other one, up to 9."""
+
+    key, title = "auction", "Auction"
+
+    def start(self, seats, options, rng):
+        return 0
+
+    def moves(self, state, seat):
+        return [f"bid {n}" for n in range(state + 1, 10)]
+
+    def play(self, state, seat, move, rng):
+        return int(move.removeprefix("bid "))
+
+    def over(self, state):
+        return win(0) if state == 9 else None
+
+    def show(self, state, seat):
+        return f"The bid is {state}."
 
 
 class Pair:
@@ -164,3 +185,11 @@ def test_rules_are_the_docstring(pair: Pair) -> None:
     text = pair.read("anna")[-1].one_line
     assert "Take turns to name a free cell." in text
     assert "-unrated" in text
+
+
+@pytest.mark.parametrize("bid", ["bid -1", "-1", "I bid -1, thanks"])
+def test_a_negative_number_is_not_read_without_its_sign(playing: Begin, bid: str) -> None:
+    pair = Pair(playing(Auction()), "auction")
+    answer = pair.say("anna", bid)
+    assert "is not a move of Auction. Reply with a move: bid 1, bid 2, bid 3" in answer.one_line
+    assert "You played bid 1." in pair.say("anna", "bid 1").one_line

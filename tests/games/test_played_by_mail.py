@@ -13,6 +13,7 @@ import pytest
 from examples import DEEP
 from indoors import HandedIn, indoors
 from running import Letter
+from sqlalchemy import update
 
 from pbmserv.engine.position import bot_move
 from pbmserv.engine.registry import Registry
@@ -20,6 +21,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.game.search import Effort
 from pbmserv.service.boards import new_boards
 from pbmserv.store.boards import boards
+from pbmserv.store.tables.boards import seeks
 
 MODULES = (
     *("backgammon", "battleships", "chess", "connect4", "go", "gomoku", "hex", "liar"),
@@ -207,4 +209,46 @@ def test_no_chat_is_offered_with_the_cells_of_ships(server: HandedIn) -> None:
     table.reply(table.addresses[0], "carrier a1-a5, c1-c4, e1-e3, g1-g3 and destroyer i1-i2")
     assert "* You placed the ships: A1-A5 C1-C4 E1-E3 G1-G3 I1-I2." in (
         table.newest[table.addresses[0]].text
+    )
+
+
+def test_a_chess_move_is_read_with_a_blank_in_its_square_and_a_list_of_two_is_refused(
+    server: HandedIn,
+) -> None:
+    table = Table(server, "chess", "", ("anna", "bela"))
+    table.reply(table.addresses[0], "e4\ne5")
+    letter = table.newest[table.addresses[0]]
+    assert '"e4,e5" is more than one move, so none was played.' in letter.one_line
+    assert "Try this:   e4\n" in letter.text
+    table.reply(table.addresses[0], "E 4")
+    assert "You played e4." in table.newest[table.addresses[0]].one_line
+
+
+@pytest.mark.parametrize("wish", ["you choose", "Auto, please!", "I don't care, anywhere"])
+def test_the_server_places_ships_for_a_player_who_leaves_it_to_chance(
+    server: HandedIn, wish: str
+) -> None:
+    table = Table(server, "battleships", "", ("anna", "bela"))
+    table.reply(table.addresses[0], "I can't find it anywhere")
+    assert table.position().number == 0
+    table.reply(table.addresses[0], wish)
+    assert "* You placed the ships: " in table.newest[table.addresses[0]].text
+    assert "anna placed the ships." in table.newest[table.addresses[1]].one_line
+    table.reply(table.addresses[1], "random")
+    table.reply(table.addresses[0], "anywhere")
+    assert '"anywhere" is not a move of Battleships.' in table.newest[table.addresses[0]].one_line
+
+
+def test_looking_for_an_opponent_ends_though_the_game_is_not_installed_any_more(
+    server: HandedIn,
+) -> None:
+    anna = server.sign_up("anna")
+    server.send(anna, "hex seek anna secret")
+    server.drop_letters()
+    statement = update(seeks).values(game="checkers")
+    server.server.writer.submit(lambda c: c.execute(statement)).result()
+    server.send(anna, "seek anna secret off")
+    letter = server.letter(anna)
+    assert "no longer looking for an opponent for you at checkers (not installed)." in (
+        letter.one_line
     )

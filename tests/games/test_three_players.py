@@ -89,3 +89,28 @@ def test_a_board_that_was_called_off_is_nobody_s_move(house: Indoors) -> None:
     talks = [letter for letter in letters if letter.kind == "chat"]
     assert len(talks) == 2
     assert not [talk for talk in talks if "your move" in talk.text]
+
+
+def test_a_player_who_is_out_is_told_so_and_not_how_to_move(house: Indoors) -> None:
+    house.send(address_of("alice"), f"liar challenge alice {PASSWORD} bob carol -dice=1")
+    for name in ("bob", "carol"):
+        house.send(address_of(name), f"liar accept 2 {name} {PASSWORD}")
+    house.send(address_of("alice"), f"liar move 2 alice {PASSWORD} 1 six")
+    for name in ("bob", "carol", "alice"):
+        letters = house.send(address_of(name), f"liar move 2 {name} {PASSWORD} liar")
+        out = [letter for letter in letters if "You are out of the game." in letter.one_line]
+        if out:
+            break
+    (letter,) = out
+    name = letter.recipient.partition("@")[0]
+    assert "You are out of this game, and the others go on." in letter.text
+    assert "Your next move" not in letter.text
+    for line, refusal in (
+        ("3 fives", '"3 fives" cannot be played now: you are out of this game.'),
+        ("roll", '"roll" is not a move of Liar\'s dice. You are out of this game.'),
+        ("resign", '"resign" cannot be played now: you are out of this game.'),
+        ("queue 3 fives", "You are out of the game on board 2, so no turn of yours will come."),
+    ):
+        (answer,) = house.reply(letter, line)
+        assert answer.recipient == address_of(name)
+        assert refusal in answer.one_line, line

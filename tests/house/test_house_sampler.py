@@ -22,14 +22,13 @@ from pbmserv.engine.types import Seat, Step
 from pbmserv.games.blackbox.bots import candidates as finding
 from pbmserv.games.blackbox.bots import coach
 from pbmserv.games.blackbox.bots import loops as loading
-from pbmserv.games.blackbox.bots import search as plain
 from pbmserv.games.blackbox.bots.candidates import (
     candidates,
     settled_samples,
 )
 from pbmserv.games.blackbox.bots.levels import LEVELS
 from pbmserv.games.blackbox.bots.loops import compiled_loops, why_no_loops
-from pbmserv.games.blackbox.bots.search import Case, Result
+from pbmserv.games.blackbox.bots.search import Case, Result, search
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import Geometry, geometry
 from pbmserv.games.blackbox.rays import trace_all
@@ -74,28 +73,22 @@ def explains(board: Geometry, layout: frozenset[int], results: list[Result]) -> 
 
 
 @rows("seed", range(12 if DEEP else 3))
-def test_the_search_finds_the_layouts_that_plain_python_finds(seed: int) -> None:
+def test_the_compiled_search_finds_the_cases_that_plain_python_finds(seed: int) -> None:
     board, count = geometry(3 + seed % 4, 3 + seed % 3), 1 + seed % 4
     results = random_results(board, count, seed % 7, seed)
     least = max(0, count - seed % 2)
     rooms = (board, results, least, count, NO_END)
-    layouts = [
-        {
-            frozenset((*case.atoms, *more))
-            for case in search.cases
-            for more in combinations(case.open, number - len(case.atoms))
-        }
-        for search in (plain.search(*rooms), sampler.search(*rooms, 20_000))
-        for number in (count,)
-    ]
-    assert layouts[0] == layouts[1] != set()
+    result = search(*rooms)
+    assert result.cases
+    assert result == search(*rooms, 20_000, sampler.search_squares)
 
 
 def test_a_search_gives_up_when_rays_or_room_are_used_up() -> None:
-    board = geometry(10, 10)
-    assert not sampler.search(board, random_results(board, 6, 3, 1), 6, 6, 1_000, 8_000).complete
-    assert not sampler.search(board, random_results(board, 6, 3, 1), 6, 6, NO_END, 10).complete
-    assert sampler.search(board, [], 6, 6, 10, 1).cases == [Case((), tuple(board.cells))]
+    board, compiled = geometry(10, 10), sampler.search_squares
+    results = random_results(board, 6, 3, 1)
+    assert not search(board, results, 6, 6, 1_000, 8_000, compiled).complete
+    assert not search(board, results, 6, 6, NO_END, 10, compiled).complete
+    assert search(board, [], 6, 6, 10, 1, compiled).cases == [Case((), tuple(board.cells))]
 
 
 @rows(("side", "count", "ports"), [(5, 0, 4), (15, 10, 14), (26, 20, 9)])
@@ -257,7 +250,7 @@ def test_code_compiled_from_other_sources_is_compiled_again(
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     with loading._compile_folder() as folder:
-        kept = Path(folder, "bots_1", "sampler._divide-1.py311.1.nbc")
+        kept = Path(folder, "bots_1", "sampler._search_squares-1.py311.1.nbc")
         kept.parent.mkdir()
         kept.touch()
     with loading._compile_folder() as folder:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,8 @@ from examples import DEEP, WHOLE
 from pbmserv.cli.main import run
 from pbmserv.errors import OperatorError
 from pbmserv.views import overrides
+from pbmserv.views.environment import environment_of, templates_root
+from pbmserv.views.template_loader import TemplateLoader
 
 pytestmark = pytest.mark.slow
 
@@ -96,62 +96,22 @@ def test_files_that_cannot_be_trusted_or_read_are_not_used(tmp_path: Path) -> No
         overrides.check(tmp_path / "none")
 
 
-RENDER = """
-import sys
-from pathlib import Path
-from pbmserv.views import overrides
-from pbmserv.views.environment import environment, keep_compiled
-overrides.use(Path(sys.argv[1]))
-keep_compiled(Path(sys.argv[2]))
-if "remove" in sys.argv:
-    for folder in Path(sys.argv[2]).iterdir():
-        folder.rmdir()
-words = {"userid": "<b>eve</b>", "new": ["a@b.example"], "dropped": []}
-for form in ("txt", "html"):
-    template = environment().get_template(f"letters/address-asked.{form}.j2")
-    block = template.blocks["text" if form == "txt" else "html"]
-    print("".join(block(template.new_context({"words": words, "house": "us@g.example"}))))
-"""
-
-
-def rendered(folder: Path, cache: Path, *more: str) -> str:
-    """Render a letter in a process that has loaded no template before."""
-    done = subprocess.run(
-        [sys.executable, "-c", RENDER, str(folder), str(cache), *more],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    return done.stdout
-
-
-@pytest.mark.whole
-def test_letters_are_made_when_compiled_templates_cannot_be_kept(tmp_path: Path) -> None:
-    own = tmp_path / "own"
-    own.mkdir()
-    assert rendered(own, tmp_path / "gone", "remove") == rendered(own, tmp_path / "cache")
-    assert not list((tmp_path / "gone").iterdir())
-
-
-def test_compiled_templates_follow_every_change_and_html_is_escaped_as_ever(
-    tmp_path: Path,
+def test_words_and_styles_of_the_operator_are_in_letters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own, cache = tmp_path / "own", tmp_path / "cache"
-    own.mkdir()
-    shipped = rendered(own, cache)
-    text = overrides.shipped_text(LETTER)
-    ours = text.replace("Somebody with your password, hopefully you,", "Dear you,")
-    write(own, LETTER, ours.replace("<p>Dear", "<p>{{ words.userid }}: Dear"))
+    words = "Somebody with your password, hopefully you,"
+    write(tmp_path, LETTER, overrides.shipped_text(LETTER).replace(words, "Dear you,"))
     sheet = overrides.shipped_text("letters/letter.css")
-    write(own, "letters/letter.css", f"{sheet}\np {{ letter-spacing: 7px }}\n")
-    shown_text = rendered(own, cache)
-    assert shown_text.count("Dear you,") == 2
-    assert "&lt;b&gt;eve&lt;/b&gt;: Dear" in shown_text
-    assert "letter-spacing:7px" in shown_text.replace(": ", ":")
-    (own / LETTER).unlink()
-    (own / "letters/letter.css").unlink()
-    assert rendered(own, cache) == shipped
+    write(tmp_path, "letters/letter.css", f"{sheet}\np {{ letter-spacing: 7px }}\n")
+    templates = environment_of(TemplateLoader(templates_root()))
+    monkeypatch.setattr(overrides, "environment", lambda: templates)
+    assert overrides.use(tmp_path) == ()
+    values = {"words": {"userid": "eve", "new": ["a@b.example"], "dropped": []}, "house": "us"}
+    for form, block in (("txt", "text"), ("html", "html")):
+        template = templates.get_template(f"letters/address-asked.{form}.j2")
+        shown = "".join(template.blocks[block](template.new_context(values)))
+        assert "Dear you," in shown
+        assert (form == "html") == ("letter-spacing:7px" in shown.replace(": ", ":"))
 
 
 def test_commands_list_show_and_check_them(

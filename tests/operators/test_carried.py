@@ -29,6 +29,7 @@ from sqlalchemy import (
     Boolean,
     Column,
     Connection,
+    Enum,
     Float,
     Integer,
     LargeBinary,
@@ -57,7 +58,7 @@ from pbmserv.store.operators.backup import SKIPPED
 from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.bots import analyses, house_turns
-from pbmserv.store.tables.columns import Instant, PackedBytes, PackedJson, State, metadata
+from pbmserv.store.tables.columns import Instant, PackedBytes, PackedJson, metadata
 from pbmserv.store.tables.downtime import outages
 from pbmserv.store.tables.mail import stores
 
@@ -185,8 +186,8 @@ _NUMBERS = {SmallInteger: 2**15, Integer: 2**31}
 def values(column: Column[Any]) -> st.SearchStrategy[Any]:
     """Generate values that PostgreSQL can store in a column."""
     kind = column.type
-    if isinstance(kind, State):
-        strategy: st.SearchStrategy[Any] = st.sampled_from(list(kind.states))
+    if isinstance(kind, Enum):
+        strategy: st.SearchStrategy[Any] = st.sampled_from(list(kind.enum_class))
     elif isinstance(kind, Instant):
         strategy = _MOMENTS
     elif isinstance(kind, (JSON, PackedJson)):

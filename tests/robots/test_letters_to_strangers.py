@@ -95,6 +95,20 @@ def test_few_mails_on_which_our_code_fails_write_to_a_stranger(
     assert server.server.play_stage.kept_mails.count() == 8
 
 
+def test_networks_behind_our_own_mail_server_have_such_letters_each(
+    server: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with failing_handler(monkeypatch, ListGames):
+        letters = [
+            letter
+            for number, client in enumerate(["192.0.2.1"] * 6 + ["198.51.100.1"])
+            for letter in server.send(
+                "bob@far.example", "list", f"{number}", Received=f"from mx ([{client}])"
+            )
+        ]
+    assert [letter.kind for letter in letters] == ["kept"] * 6
+
+
 @pytest.mark.usefixtures("small_limits")
 def test_one_domain_gets_few_letters_from_all_networks_together(server: Indoors) -> None:
     sent: list[Posted] = []

@@ -21,7 +21,12 @@ from hypothesis import strategies as st
 from indoors import Indoors, indoors
 from sqlalchemy import select
 
-from pbmserv.inbound.mail_reports import LONGEST_REPORT, MailReport, read_mail_report
+from pbmserv.inbound.mail_reports import (
+    LONGEST_REPORT,
+    MOST_SOURCES,
+    MailReport,
+    read_mail_report,
+)
 from pbmserv.mail.envelope import Envelope
 from pbmserv.monitoring.metrics import REGISTRY
 from pbmserv.service.operators.server_status import reports_line
@@ -104,6 +109,16 @@ REPORTS = {
         MailReport("dmarc", 42, 3),
     ),
 }
+
+
+def test_few_of_many_sources_are_told_apart_and_all_messages_count() -> None:
+    record = RECORD.format(count=1, dkim="pass", spf="fail")
+    rows = [record.replace("192.0.2.1", f"10.0.{n // 250}.{n % 250}") for n in range(1_000)]
+    octets = PLAIN.replace(b"</feedback>", "".join(rows).encode() + b"</feedback>")
+    report = read_mail_report(with_part(octets, "text/xml"))
+    assert report is not None
+    assert (report.passed, report.failed) == (1_042, 3)
+    assert len(report.sources) == MOST_SOURCES + 1  # and the others together
 
 
 @pytest.mark.parametrize("name", REPORTS)

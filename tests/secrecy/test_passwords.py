@@ -136,6 +136,18 @@ def test_no_answer_repeats_a_password(server: Indoors, caplog: pytest.LogCapture
     assert not spoken_in(log_lines(caplog))
 
 
+def test_no_answer_repeats_the_password_of_somebody_who_has_left(server: Indoors) -> None:
+    (question,) = server.send(ALICE, f"signoff alice {RIGHT}")
+    server.reply(question, "yes")
+    for subject in (
+        f"liar challenge alice {RIGHT} bob bob",
+        f"blackbox challenge alice {RIGHT} nobody bob -race",
+        f"games alice {RIGHT}",
+        f"history alice {RIGHT}",
+    ):
+        check(server.send(ALICE, subject), subject)
+
+
 def test_no_letter_repeats_a_password_that_was_quoted_or_written_into_a_reply(
     server: Indoors, caplog: pytest.LogCaptureFixture
 ) -> None:

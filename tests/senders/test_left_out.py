@@ -330,3 +330,27 @@ def test_nobody_is_rated_for_a_board_that_they_never_played_at(
         rated = ratings.of_boards(connection, [1]).get(1, [])
     assert len(rated) == (2 if alice_plays else 0)
     assert not check(database).differences
+
+
+@rows(
+    ("subject",),
+    [
+        ("liar challenge alcie Tiger-Lily bob bob",),
+        ("challenge alcie tiger-lily bob bob",),
+        ("games alcie tiger-lily",),
+        ("show alcie tiger-lily all",),
+        ("ratings alcie tiger-lily bob",),
+        ("blackbox preview 1 alcie Tiger-Lily a",),
+        ("blackbox preview 99 alice Tiger-Lily a",),
+        ("blackbox move 99 alice Tiger-Lily a",),
+        ("league alice Tiger-Lily join blackbox",),
+    ],
+)
+def test_a_password_in_a_wrong_place_is_not_repeated(house: Indoors, subject: str) -> None:
+    letters = writes(house, "alice", subject)
+    assert "tiger" not in refusal(letters).lower()
+    assert "tiger" not in letters[0].subject.lower()
+
+
+def test_misspelt_names_among_players_are_repeated(house: Indoors) -> None:
+    assert "You wrote: games alcie bob" in refusal(writes(house, "alice", "games alcie bob"))

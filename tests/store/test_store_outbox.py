@@ -225,11 +225,18 @@ def test_every_result_of_a_letter(post: Post, clock: MovableClock) -> None:
     again = post.queue.take(9)
     assert post.places(again) == [2, 4]
     assert [row.attempts for row in again] == [1, 0]
+
+    def errors() -> Sequence[str]:
+        with post.database.reading.connect() as connection:
+            return connection.execute(select(rows.c.error).order_by(rows.c.id)).scalars().all()
+
+    post.queue.settle([Untried(post.number(n), clock.now()) for n in (2, 4)])
+    assert errors() == ["", "451 greylisted", "550 no", ""], "a pause keeps the last error"
+    post.queue.settle([Untried(post.number(2), clock.now(), "x.example wants fewer letters")])
+    assert errors()[1] == "x.example wants fewer letters"
     post.queue.settle([Sent(post.number(2)), Sent(post.number(4))])
     assert post.queue.next_due() is None
-    with post.database.reading.connect() as connection:
-        errors = connection.execute(select(rows.c.error).order_by(rows.c.id)).scalars().all()
-    assert errors == ["", "", "550 no", ""]
+    assert errors() == ["", "", "550 no", ""]
 
 
 def test_a_letter_that_killed_a_process_waits_once_and_then_fails(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from examples import examples
@@ -10,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from played_out import GAMES, played_out
 from rows import rows
+from typer.testing import CliRunner
 
+from pbmserv.cli.main import app as pbmserv
 from pbmserv.engine.position import Position, opening, replay, without_seed
 from pbmserv.engine.record import (
     NO_SEED,
@@ -159,3 +162,22 @@ def test_a_fault_is_reported_with_its_line(old: str, new: str, code: str, line: 
 def test_garbage_is_refused(text: str) -> None:
     with pytest.raises(NotUnderstood):
         read_record(f"pbmserv record 1\n{text}")
+
+
+@rows(
+    ("change", "complaint"),
+    [
+        (("alice", "alice"), ""),
+        (("alice 1, bob 2", "alice 2, bob 1"), "The record says alice 2, bob 1 (resigned), but"),
+        (("F2", "B3"), "cannot play"),
+    ],
+)
+def test_the_command_replay_fails_if_the_rules_have_changed(
+    tmp_path: Path, change: tuple[str, str], complaint: str
+) -> None:
+    file = tmp_path / "game.txt"
+    sheet = SHEET.replace("b3,d3,f2,h8", "B3,D3,F2,G7").replace(*change)
+    file.write_text(sheet, encoding="utf-8")
+    result = CliRunner().invoke(pbmserv, ["replay", str(file), "--last"])
+    assert (result.exit_code != 0) == bool(complaint)
+    assert complaint in result.stderr

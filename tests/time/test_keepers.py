@@ -18,12 +18,14 @@ from sqlalchemy import select, update
 from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.schedule import deadlines, scheduler
-from pbmserv.store import clocks
+from pbmserv.store import clocks, heartbeats
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
+from pbmserv.store.delivery import digests
 from pbmserv.store.tables.boards import boards as boards_table
 from pbmserv.store.tables.boards import plies
-from pbmserv.store.tables.downtime import heartbeats, outages
+from pbmserv.store.tables.downtime import heartbeats as heartbeat_rows
+from pbmserv.store.tables.downtime import outages
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow
@@ -74,7 +76,7 @@ def all_at_once(servers: list[Server]) -> None:
 def _is_due(server: Server) -> bool:
     now = server.clock.now()
     with server.database.reading.connect() as connection:
-        return bool(clocks.due(connection, now, 1) or clocks.due_digests(connection, now, 1))
+        return bool(clocks.due(connection, now, 1) or digests.due(connection, now, 1))
 
 
 def test_two_keepers_over_one_postgresql_double_nothing(postgres_url: str, tmp_path: Path) -> None:
@@ -101,7 +103,7 @@ def test_two_keepers_over_one_postgresql_double_nothing(postgres_url: str, tmp_p
             def later(days: float) -> None:
                 moment = running.server.clock.now() + timedelta(days=days)
                 running.server.writer.submit(
-                    lambda c: c.execute(update(heartbeats).values(beat_at=moment))
+                    lambda c: c.execute(update(heartbeat_rows).values(beat_at=moment))
                 ).result()
                 running.server.clock.moment = moment
                 all_at_once(both)
@@ -175,10 +177,10 @@ def test_a_keeper_that_was_held_up_writes_the_outage_before_it_decides(server: R
 
 def test_clocks_that_differ_a_little_are_no_outage(server: Running) -> None:
     now = server.server.clock.now()
-    beat = partial(clocks.beat, now=now - timedelta(seconds=20))
+    beat = partial(heartbeats.beat, now=now - timedelta(seconds=20))
     assert server.server.writer.submit(beat).result() is None
     with server.server.database.reading.connect() as connection:
-        assert clocks.heartbeat(connection).beat_at == now
+        assert heartbeats.heartbeat(connection).beat_at == now
         assert connection.execute(select(outages.c.id)).all() == []
 
 
@@ -199,7 +201,7 @@ def test_time_measured_by_a_slow_clock_counts_against_no_player(
         server.live(hours=2)
     with server.server.database.reading.connect() as connection:
         assert boards.load(connection, table.board).status == "active"
-        beat = clocks.heartbeat(connection)
+        beat = heartbeats.heartbeat(connection)
         assert beat.beat_at == clock.now()
         gone = connection.execute(select(outages.c.begins, outages.c.ends)).all()
     assert ("the clock was put back" in caplog.text) is is_sqlite

@@ -21,7 +21,7 @@ from pbmserv.cli.settling import wait_until_settled
 from pbmserv.outbound.mailbox import Mailbox
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
-from pbmserv.store import clocks
+from pbmserv.store import heartbeats
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import NewArrival
@@ -278,7 +278,7 @@ def test_earlier_mails_are_waited_for_and_not_later_ones(tmp_path) -> None:
 
         earlier = [arrive()]
         with game.writing.begin() as connection:
-            clocks.beat(connection, datetime.now(UTC))
+            heartbeats.beat(connection, datetime.now(UTC))
 
         def pause() -> None:
             arrive()

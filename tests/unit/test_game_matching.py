@@ -22,6 +22,12 @@ COLUMNS = ("A", "B", "C")
         ("", CELLS, None),
         ("1-1", ("1/1", "1:1"), None),
         ("1.2", ("bid 12", "12"), None),
+        ("bid -1", ("bid 1", "bid 2"), None),
+        ("-1", ("1", "2"), None),
+        ("bid -1", ("bid -1", "bid 1"), "bid -1"),
+        ("bid - 1", ("bid 1", "bid 2"), "bid 1"),
+        ("13 -7", ("13/7", "13/8"), "13/7"),
+        ("e2-4", ("e2 4", "e3 4"), "e2 4"),
     ],
 )
 def test_a_whole_text_spells_a_move(text: str, moves: tuple[str, ...], move: str | None) -> None:
@@ -46,6 +52,7 @@ def test_a_whole_text_spells_a_move(text: str, moves: tuple[str, ...], move: str
         ("I play a", COLUMNS, None),
         ("a", COLUMNS, "A"),
         ("bid 1 2", ("bid 1", "bid 12"), None),
+        ("I bid -1", ("bid 1", "bid 12"), None),
     ],
 )
 def test_one_move_stands_among_words_that_say_a_move(
@@ -92,6 +99,7 @@ def test_a_beginning_of_several_moves_names_them_all() -> None:
     assert matching.beginning_with("e2", moves) == ["e2e4", "e2e3"]
     assert matching.beginning_with("e2 e4", moves) == ["e2e4"]
     assert matching.beginning_with("!", moves) == []
+    assert matching.beginning_with("bid -1", ("bid 1", "bid 12")) == []
 
 
 def test_many_choices_are_cut_off() -> None:

@@ -17,7 +17,7 @@ from pbmserv.log.writing import BackgroundHandler
 
 @pytest.fixture
 def lines(capsys):
-    log.configure(logging.INFO)
+    log.configure("INFO")
 
     def read() -> list[str]:
         for handler in logging.getLogger().handlers:

@@ -23,10 +23,7 @@ class Door:
     def __init__(self, replies: list[str]) -> None:
         self._replies = iter(replies)
 
-    def is_over(self, envelope: Envelope) -> bool:
-        return False
-
-    def refusal_of_sender(self, envelope: Envelope) -> str:
+    def early_refusal(self, envelope: Envelope) -> str:
         return ""
 
     async def receive(self, envelope: Envelope) -> str:
@@ -38,11 +35,13 @@ def reply_to_data(replies: list[str], *, lmtp: bool) -> tuple[str, bool]:
     renewed: list[bool] = []
     recipients = [f"{number}@games.example" for number in range(len(replies))]
     server: Any = SimpleNamespace(
-        announced={to: Envelope("", to, b"") for to in recipients},
+        peer="",
+        hello="",
+        is_ours=False,
         place=SimpleNamespace(stage=None),
         renew=lambda: renewed.append(True),
     )
-    mail: Any = SimpleNamespace(content=b"Subject: g\r\n\r\n", rcpt_tos=recipients)
+    mail: Any = SimpleNamespace(mail_from="", content=b"Subject: g\r\n\r\n", rcpt_tos=recipients)
     dialog = Dialog(HOUSE, Door(replies), lmtp=lmtp)
     reply = asyncio.run(dialog.handle_DATA(server, cast("Any", None), mail))
     return reply, bool(renewed)

@@ -29,9 +29,9 @@ from pbmserv.service.operators.health import RelayState
 from pbmserv.service.operators.server_status import running_line
 from pbmserv.stages.messages import StageState
 from pbmserv.stages.state import worst_relay
-from pbmserv.store import clocks
+from pbmserv.store import heartbeats
 from pbmserv.store.operators.health import Queues
-from pbmserv.store.tables.downtime import heartbeats
+from pbmserv.store.tables.downtime import heartbeats as heartbeat_rows
 
 ALICE = "alice@players.example"
 
@@ -48,7 +48,7 @@ def beat(server: Running) -> None:
     """Add a heartbeat; the server in a test has its own clock."""
     now = SystemClock().now()
     server.server.writer.submit(
-        lambda c: c.execute(update(heartbeats).values(beat_at=now))
+        lambda c: c.execute(update(heartbeat_rows).values(beat_at=now))
     ).result()
 
 
@@ -178,7 +178,7 @@ def test_a_heartbeat_in_the_future_does_not_count(
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     with start(url, tmp_path) as server:
         ahead = datetime.now(UTC) + timedelta(days=3, minutes=5)
-        server.server.writer.submit(lambda c: clocks.beat(c, ahead)).result()
+        server.server.writer.submit(lambda c: heartbeats.beat(c, ahead)).result()
     assert "A clock is wrong: the server's last sign of life lies 3.0 days ahead of now." in status(
         capsys, monkeypatch, url
     )

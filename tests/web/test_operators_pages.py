@@ -621,9 +621,11 @@ def test_no_page_shows_a_password_a_token_or_what_a_board_hides(
     crawled = operator.crawl(f"/boards/{table.board}", *own)
     with server.server.database.reading.connect() as connection:
         outbox = metadata.tables["outbox"]
-        letters = list(connection.execute(select(outbox.c.id)).scalars())
-    crawled |= {f"/letters/{n}": operator.open(f"/letters/{n}").html for n in letters}
-    assert any("stays closed until that is over" in page for page in crawled.values())
+        kinds = dict(connection.execute(select(outbox.c.id, outbox.c.letter)).all())
+    pages = {number: operator.open(f"/letters/{number}").html for number in kinds}
+    crawled |= {f"/letters/{number}": page for number, page in pages.items()}
+    closed = {kinds[n] for n, page in pages.items() if "stays closed until that is over" in page}
+    assert (closed, set(kinds.values()) - closed) == ({"board"}, {"kept", "refusal", "reset"})
     assert any("--- why it was kept ---" in page for page in crawled.values())
     for path, page in crawled.items():
         assert "secret" not in page, path

@@ -337,6 +337,9 @@ def test_seeks_are_taken_and_called_off_on_the_page(server: HandedIn) -> None:
     assert "Stop looking" not in alice.text
     press(bob, "seek", game="delete")
     assert bob.status == 400
+    press(alice, "seek", game="blackbox", seats="3", options="-race")
+    assert "You look for 2 others, -race" in alice.text
+    assert "alice looks for 2 others, -race" in bob.load().text
 
 
 @rows(

@@ -75,6 +75,12 @@ def test_a_seek_in_any_words_is_taken_by_its_button(server: HandedIn, options: s
     assert "were both looking for Blackbox" in server.letters(ALICE)[-1].text
 
 
+def test_pages_show_a_seek_for_more_than_two(server: HandedIn) -> None:
+    server.send(ALICE, f"blackbox seek alice {PASSWORD} 3 -race")
+    assert "alice is looking for 2 others at Blackbox" in Tab(server.pages, "/seeks").load().text
+    assert "Is looking for 2 others" in Tab(server.pages, "/players/alice").load().text
+
+
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 

@@ -96,13 +96,6 @@ class _OtherBoxes:
         return (octets[0], key(self._number)) if what.startswith("guest box") else octets
 
 
-class _Only:
-    """The service of the pages, reduced to the guest box."""
-
-    def __init__(self, boxes: GuestBoxes) -> None:
-        self.guest = boxes.page
-
-
 def printed(page: GuestPage) -> str:
     text = PRINTER.render("today", page=page)
     for state in filter(None, (page.state, page.start)):
@@ -209,8 +202,7 @@ def test_another_box_changes_no_octet_of_an_answer() -> None:
         if len(same) > 5 and guests[0].atoms != guests[1].atoms:
             break
     sites = [
-        Starlette(routes=guest_box_routes(PRINTER, cast("Any", _Only(guest.boxes)), Allowance(())))
-        for guest in guests
+        Starlette(routes=guest_box_routes(PRINTER, guest.boxes, Allowance(()))) for guest in guests
     ]
     ports = [guests[0].board.ports[port] for port in same[:4]]
     state = ""

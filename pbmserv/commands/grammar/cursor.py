@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pbmserv.commands.grammar.examples import Sender, example
-from pbmserv.commands.grammar.word_forms import BOARD, harmless, quotable
+from pbmserv.commands.grammar.word_forms import BOARD, harmless, is_userid, quotable
 from pbmserv.commands.grammar.words import Word
 from pbmserv.commands.table.row_types import Arguments, Kind, Row
 from pbmserv.errors import Misread
@@ -154,11 +154,11 @@ class Cursor:
     def _is_harmless(self, place: int, word: Word) -> bool:
         """Return whether a word may be shown in a line without a password.
 
-        People write a password behind a userid out of habit.
+        People write a password behind a userid out of habit, and misspell the userid, too.
         """
         if place == self.index or not harmless(word.text):
             return False
-        follows_player = place and self.sender.is_player(self.words[place - 1].text.lower())
-        if follows_player and not quotable(word.text):
+        follows_userid = place and is_userid(self.words[place - 1].text)
+        if follows_userid and not quotable(word.text):
             return self._is_number_or_player(place, word)
         return True

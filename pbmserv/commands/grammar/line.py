@@ -14,9 +14,9 @@ from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.examples import STRANGER, Sender, example
 from pbmserv.commands.grammar.readings import BLANK, REST, Line, read_without_sender
 from pbmserv.commands.grammar.unknown_lines import refuse_unknown_word
-from pbmserv.commands.grammar.word_forms import BOARD, SHORTEST_PASSWORD
+from pbmserv.commands.grammar.word_forms import BOARD, OFF, SHORTEST_PASSWORD
 from pbmserv.commands.grammar.words import LONGEST_LINE, Word, with_bots, without_please, words_of
-from pbmserv.commands.table.catalogue import MEANT_BY
+from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY
 from pbmserv.commands.table.command_types import VOUCHED, Command
 from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.row_types import Kind, Row, Trait
@@ -29,10 +29,25 @@ def read_line(words: Sequence[Word], head: Head, length: int, games: Collection[
     row = head.row
     if row is None:
         return refuse_unknown_word(words, head, games)
+    row, words = _with_verb_in_front(row, (*words[head.rest :], *head.move))
     front = f"{head.front} {row.name}" if head.front else row.name
     if length > LONGEST_LINE:
         return read_without_sender(partial(_too_long, row, front, head.game, games))
-    return read_arguments(row, front, head.game, (*words[head.rest :], *head.move), games)
+    return read_arguments(row, front, head.game, words, games)
+
+
+def _with_verb_in_front(row: Row, words: Sequence[Word]) -> tuple[Row, Sequence[Word]]:
+    """Return the command and the words behind it, also if its second word is behind the password.
+
+    "ladder alice PASSWORD join ttt" means "ladder join alice PASSWORD ttt": the commands of other
+    events are written like this.
+    """
+    if len(words) < 3:
+        return row, words
+    meant = BY_NAME.get(f"{row.name} {words[2].plain}")
+    if meant is None or meant.parameters[0].kind is not Kind.USERID:
+        return row, words
+    return meant, (*words[:2], *words[3:])
 
 
 def read_arguments(
@@ -80,10 +95,15 @@ class _CommandLine:
         row, game = self.row, self.game
         if Trait.BARE in row.traits and not self.words:
             row = replace(row, parameters=())
-        if Trait.NEEDS_GAME in row.traits and game is None:
+        if Trait.NEEDS_GAME in row.traits and game is None and not self._ends_seeks():
             game = next(iter(self.games))
         words = board_first(row, without_filler(row, self.words))
         return replace(self, row=row, game=game, words=words)
+
+    def _ends_seeks(self) -> bool:
+        """Return whether the line ends the search for opponents, in all games: "seek off"."""
+        is_seek = self.row.parameters[-1].kind is Kind.SEATS
+        return is_seek and bool(self.words) and self.words[-1].plain in OFF
 
     def read(self, sender: Sender) -> Line:
         """Read the line as it is, and offer the other ways that its command allows."""

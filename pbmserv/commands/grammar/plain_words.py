@@ -34,7 +34,7 @@ _COMMANDS: Mapping[str, str] = {
     for command, ways in {
         "help tutorial": "help|hilfe|ayuda|aide|tutorial|how play|how begin|how start|start"
         "|getting started",
-        "help blackbox": "rules|show rules|instructions|how works|spielregeln|regeln|reglas",
+        "help rules": "rules|show rules|instructions|how works|spielregeln|regeln|reglas",
         "help": "commands|all commands|menu|options",
         "resign": "give up|giveup|surrender|concede|forfeit|stop game|end game|quit game|leave game"
         "|quit|abort game|cancel game|give up game|gebe auf|ich gebe auf|aufgeben|rindo|abandonne",

@@ -89,11 +89,12 @@ class Seek(Command):
     """``game seek userid password [n] [-options]``
 
     Attributes:
+        game: `None` if the line names none; only with `off`, which then ends all seeks.
         seats: `None` for the smallest number that the game allows, at least two.
         off: the sender no longer looks for opponents.
     """
 
-    game: str
+    game: str | None
     credentials: Credentials | None
     seats: int | None = None
     options: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pbmserv.engine.protocol import Bot, Game
-from pbmserv.engine.record import FORFEIT, WITHDRAW
+from pbmserv.engine.record import NOT_PLAYED, WITHDRAW
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Seat, Step
 from pbmserv.errors import Illegal
@@ -163,10 +163,10 @@ class Blackbox:
         notes = (Note("resigned", seat, None), *rules.revealed(after))
         return Step(after, {None: "resign"}, notes, reveals=True)
 
-    def forfeit(self, state: State, seat: Seat, rng: Rng) -> Step[State]:
-        """Let a seat forfeit as in `withdraw`. In a race, its result says that it was late."""
+    def drop_out(self, state: State, seat: Seat, reason: str, rng: Rng) -> Step[State]:
+        """Withdraw a seat as in `withdraw`. In a race, its result has the reason."""
         if state.options.race and state.outcome is None:
-            return rules.drop_out(state, seat, "forfeit")
+            return rules.drop_out(state, seat, reason)
         return self.withdraw(state, seat, rng)
 
     def without_solution(self, step: Step[State]) -> Step[State]:
@@ -219,7 +219,7 @@ class Blackbox:
         squares = len(state.options.board.cells)
         if "?" in text:
             return 1 + squares // 16
-        if text in {WITHDRAW, FORFEIT}:
+        if text in NOT_PLAYED or text == WITHDRAW:
             return 1 + squares // 128 + state.options.most // 8
         if "!" in text:
             return len(_WIDE.findall(text)) * (1 + squares // 256)

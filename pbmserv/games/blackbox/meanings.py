@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from pbmserv.engine.left_to_chance import leaves_it_to_chance
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError
@@ -16,7 +17,7 @@ from pbmserv.games.blackbox.legality import check, longest_move
 from pbmserv.games.blackbox.moves import TEXT_LIMIT, Kind, move_of, read_elements
 from pbmserv.games.blackbox.options import draw_cells
 from pbmserv.games.blackbox.readings import readings
-from pbmserv.games.blackbox.spoken import leaves_it_to_chance, spoken
+from pbmserv.games.blackbox.spoken import spoken
 from pbmserv.games.blackbox.views import View
 
 

@@ -22,7 +22,7 @@ TIMED_PORT, TIMED_FAULT = 15, 50
 HINT_PRICE = {"classic": 3, "timed": 45, "first": 0}
 """Points for a hint, more than the points of a probe that the best port may save."""
 
-GIVEN_UP = frozenset({"", "resigned", "forfeit"})
+GIVEN_UP = frozenset({"", "resigned", "forfeit", "declined"})
 """Reasons of seats without a last guess; see `state.Result`."""
 
 DAILY = (

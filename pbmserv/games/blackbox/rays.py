@@ -29,6 +29,7 @@ class Field:
     Attributes:
         empty: zeros, one for each square.
         squares: the square of each cell.
+        cells: the cell on each square, -1 for none.
         doors: for each port its square, the step inwards, and the step to the left of the ray.
         exits: for each square the port on it, -1 for none.
     """
@@ -40,6 +41,10 @@ class Field:
         self.squares = tuple(
             (row + 1) * stride + column + 1 for row in range(height) for column in range(width)
         )
+        cells = [-1] * len(self.empty)
+        for cell, square in enumerate(self.squares):
+            cells[square] = cell
+        self.cells = tuple(cells)
         self.doors = (
             *((column, stride, 1) for column in range(1, width + 1)),
             *((row * stride + width + 1, -1, stride) for row in range(1, height + 1)),
@@ -183,7 +188,7 @@ def path(board: Geometry, atoms: Iterable[int], port: int) -> tuple[list[int], i
     stops = _stops(field, filled, port)
     place, ahead, _ = stops[-1]
     front = place + ahead
-    return _cells_passed(field, stops), field.squares.index(front) if filled[front] else None
+    return _cells_passed(field, stops), field.cells[front] if filled[front] else None
 
 
 def seen_by_rays(board: Geometry, atoms: frozenset[int]) -> frozenset[int]:
@@ -233,5 +238,4 @@ def _stops(field: Field, filled: bytearray, port: int) -> list[tuple[int, int, i
 
 def _cells_passed(field: Field, stops: Sequence[tuple[int, int, int]]) -> list[int]:
     """Return the cells of stops, without the port in front."""
-    cells = {square: cell for cell, square in enumerate(field.squares)}
-    return [cells[place] for place, _, _ in stops[1:]]
+    return [field.cells[place] for place, _, _ in stops[1:]]

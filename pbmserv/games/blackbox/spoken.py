@@ -17,7 +17,6 @@ from pbmserv.games.blackbox.spoken_words import (
     BEFORE_LETTER,
     BEHIND,
     BETWEEN,
-    CHANCE,
     CHAT_SPELLINGS,
     CHOOSE,
     DOUBT,
@@ -26,7 +25,6 @@ from pbmserv.games.blackbox.spoken_words import (
     IDLE,
     LINE,
     MARK,
-    NO_CHANCE,
     ON_THE_WAY,
     OTHER,
     OWN_MOVE,
@@ -110,14 +108,6 @@ def spoken_cells(board: Geometry, sentence: str) -> str:
     if any(board.cell(name) is None for name in names) or any(map(str.isdigit, words)):
         return ""
     return ",".join(names).upper()
-
-
-def leaves_it_to_chance(sentence: str) -> bool:
-    """Return whether somebody who has to hide atoms wants them to be hidden anywhere."""
-    text = plain(sentence)
-    if len(sentence) > LONGEST or _CELL.search(text) or not NO_CHANCE.isdisjoint(text.split()):
-        return False
-    return CHANCE.search(text) is not None
 
 
 def _one_sentence(text: str) -> str:

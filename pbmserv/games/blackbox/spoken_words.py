@@ -152,19 +152,3 @@ FIGURES = {
     )
     for word in plain(known).split()
 }
-
-CHANCE = any_of(
-    phrases(
-        "random, randomly, at random, by chance, hide for me, hide them for me, hide mine for me",
-        "hide mine, hide my atoms for me, you hide, you choose, you pick, you decide, anywhere",
-        "wherever, surprise me, pick some for me, pick for me, choose for me",
-        "place them for me, place for me, put them anywhere, i don't care, i do not care",
-        "just hide, zufällig, irgendwo, such du aus, au hasard, n'importe où, al azar, donde sea",
-        "a caso, ao acaso, willekeurig, slumpmässigt, slump, tilfældigt, tilfeldig, losowo",
-        "náhodně, случайно, ランダム, おまかせ",
-    )
-)
-"""Wishes for a hiding place that the server draws."""
-
-NO_CHANCE = _words("can't cannot not find see look where what how why when who question hope")
-"""Words of sentences about something else: "I can't find it anywhere"."""

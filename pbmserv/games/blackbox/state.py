@@ -18,7 +18,8 @@ class Result:
 
     Attributes:
         turns: the number of turns that it used.
-        reason: ``solved``, ``out-of-guesses``, ``resigned`` or ``forfeit``; ``""`` while it runs.
+        reason: ``solved``, ``out-of-guesses``, ``resigned``, ``forfeit`` or ``declined``; ``""``
+            while it runs.
         order: 1 for the seat that ended first, and so on; 0 while it runs.
         wrong: the number of wrong atoms in its last guess.
         faults: the number of wrong markers in all its guesses.

@@ -81,5 +81,4 @@ def _requested_action(tags: Mapping[str, str], author: str, domain: str, resolve
 
 def _exists(domain: str, resolver: Resolver) -> bool:
     """Return whether a domain has any record."""
-    queries = (resolver.a, resolver.mx, resolver.aaaa, resolver.txt)
-    return any(query(domain) for query in queries)
+    return any(resolver.look_up(kind, domain) for kind in ("A", "MX", "AAAA", "TXT"))

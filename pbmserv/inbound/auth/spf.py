@@ -94,12 +94,8 @@ def _records(resolver: Resolver, name: str, kind: str) -> list[Any]:
     match kind:
         case "TXT":
             return [(text,) for text in resolver.txt(name)]
-        case "A":
-            return list(resolver.a(name))
-        case "AAAA":
-            return list(resolver.aaaa(name))
-        case "MX":
-            return list(resolver.mx(name))
+        case "A" | "AAAA" | "MX":
+            return list(resolver.look_up(kind, name))
         case "PTR":
             try:
                 return list(resolver.ptr(name))

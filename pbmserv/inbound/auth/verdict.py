@@ -14,7 +14,7 @@ from pbmserv.errors import MailError, NamesUnavailable
 from pbmserv.inbound.auth.arc import sealed_findings
 from pbmserv.inbound.auth.dkim import signature_findings
 from pbmserv.inbound.auth.dmarc import Policy, published_policy
-from pbmserv.inbound.auth.domains import aligned, ascii_domain, organisation
+from pbmserv.inbound.auth.domains import aligned, ascii_domain
 from pbmserv.inbound.auth.findings import FAIL, POLICY, TEMPERROR, Finding
 from pbmserv.inbound.auth.results import findings_from, own_statements, statements_by
 from pbmserv.inbound.auth.spf import spf_finding
@@ -48,16 +48,6 @@ def may_be_proven(envelope: Envelope) -> bool:
     end = envelope.raw.find(b"\r\n\r\n")
     block = envelope.raw[: end if end >= 0 else HEADER_LIMIT].lower()
     return any(name in block for name in _PROVING_FIELDS)
-
-
-def author_organisation(envelope: Envelope) -> str:
-    """Return the organisational domain of the From address; ``""`` if it has none."""
-    try:
-        _, _, sender = read_head(envelope.raw)
-    except MailError:
-        return ""
-    domain = ascii_domain(sender.rpartition("@")[2])
-    return "" if domain is None else organisation(domain)
 
 
 def examine(envelope: Envelope, trusted: Trusted, resolver: Resolver) -> Verdict:

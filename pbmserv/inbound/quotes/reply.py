@@ -183,7 +183,7 @@ class _Scan:
             self._in_a_row = self._quoted_width = 0
             return True
         folded = shown.casefold()
-        is_marker = "above" in folded and has_marker(folded)
+        is_marker = has_marker(folded)
         # Lines of a table look quoted, too. If one of them has the marker of our letter, the letter
         # goes on below it without marks.
         if is_quoted(shown) and (not is_marker or shown.startswith(PLAIN_MARKS)):
@@ -292,9 +292,7 @@ class _Scan:
         if certainty or (self._program_lines and self._is_link_of_program(shown)):
             self._set_aside(line, certainty)
             return True
-        if (role and self._ends_in_headers(role)) or (
-            ": " in shown and has_quote_behind_attribution(shown)
-        ):
+        if (role and self._ends_in_headers(role)) or has_quote_behind_attribution(shown):
             return self._end()
         lines_above = self._lines_in_a_row(SPAN)
         count = lines_of_attribution(lines_above, shown)

@@ -22,6 +22,7 @@ from pbmserv.store.accounts import leaving, notices, players, preferences
 from pbmserv.store.accounts.absences import Absence
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
+from pbmserv.store.shared_boxes import event_boxes
 
 
 def away(context: CommandContext, command: Away) -> Answer:
@@ -37,7 +38,7 @@ def away(context: CommandContext, command: Away) -> Answer:
     first, until = _days(command, today, line)
     preferences.lock(context.connection, player.id)
     if player.unreachable_since is not None:  # the presumed absence was none
-        no_longer_away(context, player, player.unreachable_since)
+        end_presumed_absence(context, player, player.unreachable_since)
     absences = absence_rows.of_player(context.connection, player.id)
     which = absence_rows.at if first == today else absence_rows.planned
     before = which(absences, context.now)
@@ -56,17 +57,23 @@ def away(context: CommandContext, command: Away) -> Answer:
         begins = context.now if first == today else localtime.end_of_day(yesterday, tz)
         absence_rows.add(context.connection, player.id, begins, ends)
     clocks.look_again(context.connection, player.id, context.now)
+    boxes = event_boxes.open_until(context.connection, player.id)
+    in_boxes = {number for numbers in boxes.values() for number in numbers}
+    in_events = boards.of_events(context.connection, player.id)
     words = {
         "first": "" if first == today else first.isoformat(),
         "until": until.isoformat(),
         "tz": player.tz,
-        "events": boards.of_events(context.connection, player.id),
+        "events": [number for number in in_events if number not in in_boxes],
         "event_days": EVENT_CLOCK.away,
+        "boxes": [
+            {"boards": numbers, "ends": f"{ends:%Y-%m-%d}"} for ends, numbers in boxes.items()
+        ],
     }
     return Answer((Part("away", words | _budget(context, player, tz, until)),))
 
 
-AHEAD = timedelta(days=300)
+LATEST_BEGIN = timedelta(days=300)
 """Latest begin of an absence; a day that has just passed means the one of next year."""
 
 
@@ -96,13 +103,13 @@ def _days(command: Away, today: date, line: str) -> tuple[date, date]:
     if until < first:
         days = {"first": first.isoformat(), "today": today.isoformat()}
         raise Refused("away-past", part=until.isoformat(), example=example, **days)
-    if first > today + AHEAD:
+    if first > today + LATEST_BEGIN:
         example = f"{line}until {command.until}"
-        raise Refused("away-later", part=first.isoformat(), most=AHEAD.days, example=example)
+        raise Refused("away-later", part=first.isoformat(), most=LATEST_BEGIN.days, example=example)
     return first, until
 
 
-def away_unasked(context: CommandContext, player: Player, most: timedelta) -> datetime | None:
+def presume_away(context: CommandContext, player: Player, most: timedelta) -> datetime | None:
     """Let a player be away for *most*, or for the rest of this year's days; return the end.
 
     `None`: no day is left, and nothing has changed. A longer absence stays as it is.
@@ -122,7 +129,7 @@ def away_unasked(context: CommandContext, player: Player, most: timedelta) -> da
     return ends
 
 
-def no_longer_away(context: CommandContext, player: Player, since: datetime) -> bool:
+def end_presumed_absence(context: CommandContext, player: Player, since: datetime) -> bool:
     """End the absence that began at *since* without a command; return whether it still lasted.
 
     Other absences stay as they are.

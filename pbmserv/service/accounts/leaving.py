@@ -45,7 +45,7 @@ def delete(context: CommandContext, command: Delete) -> Answer:
     return Answer((), (_question(context, player, home, "delete-asked"),))
 
 
-def signed_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+def confirm_sign_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``yes`` to the question: resign running games, and send no more mail."""
     player = _asked_player(context, reply_address, "signoff")
     if not player.active:
@@ -60,7 +60,7 @@ def signed_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     return Answer((), (*notifications, farewell))
 
 
-def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+def confirm_delete(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``yes`` to the question: do the same, and delete all personal data."""
     player = _asked_player(context, reply_address, "delete")
     home = home_of(context, player)
@@ -73,7 +73,11 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     neutral = erasing.erase(context.connection, gone)
     farewell = Part("deleted", {"neutral": neutral})
     return Answer(
-        (), (*_renamed(notifications, player.userid, neutral), Notification(home, None, farewell))
+        (),
+        (
+            *_with_neutral_name(notifications, player.userid, neutral),
+            Notification(home, None, farewell),
+        ),
     )
 
 
@@ -151,7 +155,7 @@ def _of_event(letter: Notification) -> Notification:
     return replace(letter, part=part)
 
 
-def _renamed(
+def _with_neutral_name(
     notifications: tuple[Notification, ...], userid: str, neutral: str
 ) -> tuple[Notification, ...]:
     """Return letters to others with a neutral name in place of a deleted userid."""

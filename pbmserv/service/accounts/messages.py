@@ -74,7 +74,7 @@ def broadcast(context: CommandContext, command: Broadcast) -> Answer:
     return Answer((), (Notification(sender.address, sender.id, question),))
 
 
-def broadcast_confirmed(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+def confirm_broadcast(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``yes`` to the question: send the words, once to each address.
 
     Raises:

@@ -35,7 +35,7 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
             raise Refused(
                 "password-needs-old", example="change password USERID OLDPASSWORD NEWPASSWORD"
             )
-        player = _resetting(context, reply_address)
+        player = _player_of_reset(context, reply_address)
     named = (
         "password" if command.credentials is None else f"change password {player.userid} PASSWORD"
     )
@@ -83,7 +83,7 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
     return Answer((Part("reset-sent", {"userid": userid}),), notifications)
 
 
-def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:
+def _player_of_reset(context: CommandContext, reply_address: ReplyAddress) -> Player:
     """Return the player of a reset address, who may have signed off."""
     player = players.by_id(context.connection, reply_address.player)
     if player is None or player.state == PlayerState.DELETED:

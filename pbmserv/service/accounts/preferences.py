@@ -20,7 +20,7 @@ from pbmserv.store.accounts import absences as absence_rows
 from pbmserv.store.accounts import blocks, persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import seeks
-from pbmserv.store.delivery import unsent_letters
+from pbmserv.store.delivery import digests, unsent_letters
 from pbmserv.store.tables.accounts import PlayerState
 
 DIGEST_MINUTE = 7 * 60
@@ -209,7 +209,7 @@ class _Wishes:
     def _next_digest(self, tz: tzinfo, minute: int) -> datetime:
         """Return the time of the next digest, on a day without one by old and new clock."""
         following = localtime.next_local(self.context.now, tz, minute)
-        last = clocks.last_digest(self.context.connection, self.player.id)
+        last = digests.last(self.context.connection, self.player.id)
         while last is not None and any(
             localtime.local_date(following, local) == localtime.local_date(last, local)
             for local in (tz, zone(self.player.tz))

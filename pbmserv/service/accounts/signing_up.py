@@ -130,7 +130,7 @@ def _refuse_impossible_signup(context: CommandContext, userid: str) -> None:
     if is_reserved_userid(context, userid):
         raise Refused("reserved-userid", part=userid, example=signup_example(context))
     if players.account_of(context.connection, userid) is not None:
-        raise _taken(userid)
+        raise _userid_taken(userid)
 
 
 def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequence[str]) -> Answer:
@@ -161,7 +161,7 @@ def _question(
     return Notification(address, None, Part("confirm", words))
 
 
-def waits(request: PendingSignup, now: datetime) -> bool:
+def can_be_confirmed(request: PendingSignup, now: datetime) -> bool:
     """Return whether a signup can still be confirmed, or was confirmed already."""
     late = now > request.created_at + timedelta(days=UNCONFIRMED_DAYS)
     return request.player_id is not None or not late
@@ -175,7 +175,7 @@ def confirm(context: CommandContext, signup_id: int) -> Confirmed:
         Refused: the signup is unknown or too old, or another player got the userid first.
     """
     request = signups.by_id(context.connection, signup_id)
-    if request is None or not waits(request, context.now):
+    if request is None or not can_be_confirmed(request, context.now):
         raise Refused("confirm-unknown")
     is_first = request.player_id is None and not signups.batch_owner(
         context.connection, request.batch
@@ -234,7 +234,7 @@ def _welcome(player: Player, more: Mapping[str, Any] = NO_WORDS) -> Part:
     return Part("welcome", words)
 
 
-def _taken(userid: str) -> Refused:
+def _userid_taken(userid: str) -> Refused:
     return Refused("userid-taken", part=userid, example=f"signup {userid[:17]}-2 PASSWORD")
 
 
@@ -246,7 +246,7 @@ def _activate(connection: Connection, request: PendingSignup, now: datetime) -> 
             connection, request.userid, request.password_hash, request.address, now
         )
         if owner is None:
-            raise _taken(request.userid)
+            raise _userid_taken(request.userid)
     else:
         players.add_address(connection, owner.id, request.address, now)
     signups.settle(connection, request.id, owner.id)

@@ -15,7 +15,7 @@ from pbmserv.commands.table.accounts import Prefs
 from pbmserv.commands.table.looking import Follow
 from pbmserv.commands.table.starting import Daily
 from pbmserv.errors import Refused
-from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.mail.letter_kinds import NAMED_IN_WORDS, kind_of
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.accounts.preferences import prefs
 from pbmserv.service.boards import followers
@@ -88,7 +88,7 @@ def unsubscribe_by_page(context: CommandContext, reply_address: ReplyAddress) ->
         Refused: see `subscription_of`.
     """
     player = context.speaker(None)
-    subscription, changed = _ended(context, reply_address)
+    subscription, changed = _end_subscription(context, reply_address)
     if not changed or not notices.note(
         context.connection, player.id, f"-{subscription.what}", context.now, NOTED_EVERY
     ):
@@ -98,19 +98,23 @@ def unsubscribe_by_page(context: CommandContext, reply_address: ReplyAddress) ->
 
 def unsubscribe_by_mail(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """End a subscription by a mail to the address in List-Unsubscribe, whatever its text."""
-    subscription, _ = _ended(context, reply_address)
+    subscription, _ = _end_subscription(context, reply_address)
     return Answer((Part("unsubscribed", asdict(subscription)),))
 
 
-def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscription, bool]:
+def _end_subscription(
+    context: CommandContext, reply_address: ReplyAddress
+) -> tuple[Subscription, bool]:
     """End a subscription; return it, and whether that changed anything."""
     subscription, player = subscription_of(context, reply_address), context.speaker(None)
     if subscription.what == "follow":
-        return subscription, _tried(
+        return subscription, _has_effect(
             followers.follow, context, Follow(subscription.board, None, "off")
         )
     if subscription.what == "daily":
-        return subscription, _tried(daily_box.daily, context, Daily(subscription.game, None, "off"))
+        return subscription, _has_effect(
+            daily_box.daily, context, Daily(subscription.game, None, "off")
+        )
     if subscription.what == "ladder":
         return subscription, _end_ladder_news(context, player, subscription.game)
     if subscription.what == "team":
@@ -125,12 +129,11 @@ def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscr
 
 def _subscription(context: CommandContext, player: Player, letter: QueuedLetter) -> Subscription:
     kind = kind_of(letter.letter).subscription
-    if kind == "ladder":
-        return Subscription(kind, player.userid, game=letter.words["game"])
-    if kind == "team":
-        return Subscription(kind, player.userid, team=letter.words["team"])
-    if kind == "event":
-        return Subscription(kind, player.userid, event=letter.words["event"])
+    if kind in NAMED_IN_WORDS:
+        word = NAMED_IN_WORDS[kind]
+        if word not in letter.words:  # a former version kept no words of old letters
+            raise Refused("revoked-address", example=f"forgot {player.userid}")
+        return Subscription(kind, player.userid, **{word: letter.words[word]})
     if kind not in {"follow", "daily"}:
         return Subscription(kind, player.userid)
     board = None if letter.board_id is None else boards.load(context.connection, letter.board_id)
@@ -147,7 +150,7 @@ def _end_ladder_news(context: CommandContext, player: Player, game: str) -> bool
     )
 
 
-def _tried(
+def _has_effect(
     handler: Callable[[CommandContext, Any], Answer], context: CommandContext, command: object
 ) -> bool:
     """Carry out a command; return whether it changed anything."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.engine.position import Position
-from pbmserv.engine.record import FORFEIT, JOIN, WITHDRAW
-from pbmserv.engine.types import Outcome
+from pbmserv.engine.record import JOIN, NOT_PLAYED, WITHDRAW
+from pbmserv.engine.types import LAPSED, Outcome
 from pbmserv.errors import ServerFault
 from pbmserv.service.boards import reports
 from pbmserv.service.boards.followers import news_of_declined_board
@@ -57,8 +57,13 @@ def end_board(
     """
     check_outcome(outcome, board.seats)
     early = board.rated and board.seats > 1 and after.ended_in_opening
-    if early or (
-        board.rated and not (everybody_played(board, after) and _different_persons(context, board))
+    if (
+        early
+        or outcome.reason == LAPSED
+        or (
+            board.rated
+            and not (everybody_played(board, after) and _different_persons(context, board))
+        )
     ):
         set_rated(context.connection, board.id, rated=False)
         board = replace(board, rated=False)
@@ -83,7 +88,7 @@ def everybody_played(board: BoardRow, after: Position) -> bool:
     A forged From address may have begun the board, and a forger must not be able to give away
     ratings of others. In an event, players may give a game up before their first move.
     """
-    no_moves = {FORFEIT, JOIN, WITHDRAW} if board.of_event else {FORFEIT, JOIN}
+    no_moves = NOT_PLAYED | {JOIN} | ({WITHDRAW} if board.of_event else set())
     present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text not in no_moves}
     return len(present) == board.seats
 

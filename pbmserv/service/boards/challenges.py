@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -48,31 +48,45 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
         options = tuple(option for option in command.options if option != "-race")
         command = replace(command, options=options)  # refused, since it needs another player
     _refuse_options_without_dash(context, game, command)
-    if command.alone and len(command.userids) > 1:
-        context.current.echo_hidden = True  # people write a password here, as in other commands
-        player = players.active_by_userid(context.connection, command.userids[0])
-        example = f"{game.info.key} solo {player.userid if player is not None else 'USERID'}"
-        raise Refused("only-one-player", example=example)
+    _refuse_company(context, game, command)
     for place, userid in enumerate(written.userids, 1):
         _refuse_unknown_name(context, userid, place)
-    part = " ".join(command.userids)
-    is_alone = len(command.userids) == 1 and "-race" in command.options
-    line = f"{game.info.key} {'solo' if is_alone else 'challenge'} {part}"
-    seats = len(command.userids)
-    options, rated = read_options(game, command.options, seats, part, line, command.times)
+    options, rated = _options_of(game, command)
     sitting = tuple(
         _invited(context, game, userid, options, command.userids) for userid in command.userids
     )
-    settings = (*command.options, *command.times)
-    words = (command.game, "challenge", "{you}", *command.userids[1:], *settings)
-    if len(command.userids) == 1:
-        words = (command.game, "solo", "{you}", *(word for word in settings if word != "-race"))
-    example = " ".join(words)
     if command.credentials is not None:
         sender = context.authenticate(command.credentials)
     else:
-        sender = sender_of(context, sitting, example)
+        sender = sender_of(context, sitting, _example_of(command))
     return propose(context, sender, Proposal(game, options, rated, terms, sitting), {})
+
+
+def _refuse_company(context: CommandContext, game: AnyGame, command: Challenge) -> None:
+    """Refuse other names behind "solo"; people write a password there, as in other commands."""
+    if not command.alone or len(command.userids) == 1:
+        return
+    context.current.echo_hidden = True
+    player = players.active_by_userid(context.connection, command.userids[0])
+    example = f"{game.info.key} solo {player.userid if player is not None else 'USERID'}"
+    raise Refused("only-one-player", example=example)
+
+
+def _options_of(game: AnyGame, command: Challenge) -> tuple[tuple[str, ...], bool]:
+    """Return the options of a challenge, and whether its board is rated; see `read_options`."""
+    seats, names = len(command.userids), " ".join(command.userids)
+    is_alone = seats == 1 and "-race" in command.options
+    line = f"{game.info.key} {'solo' if is_alone else 'challenge'} {names}"
+    return read_options(game, command.options, seats, names, line, command.times)
+
+
+def _example_of(command: Challenge) -> str:
+    """Return the line that makes the same challenge, with ``{you}`` for its writer's userid."""
+    settings = (*command.options, *command.times)
+    if len(command.userids) == 1:
+        settings = tuple(word for word in settings if word != "-race")
+        return " ".join((command.game, "solo", "{you}", *settings))
+    return " ".join((command.game, "challenge", "{you}", *command.userids[1:], *settings))
 
 
 def _with_writer(context: CommandContext, game: AnyGame, command: Challenge) -> Challenge:
@@ -189,21 +203,15 @@ def reject(context: CommandContext, command: Reject) -> Answer:
 def _refuse_options_without_dash(
     context: CommandContext, game: AnyGame, command: Challenge
 ) -> None:
-    """Refuse names that look like options without "-": "challenge bob race", "… size 8x8"."""
-    forms = dict(form.removeprefix("-").partition("=")[::2] for form, _ in game.info.options)
-    names: list[str] = []
-    options: list[str] = []
-    for word in command.userids:
-        if is_player(context, word):
-            names.append(word)
-        elif options and options[-1].endswith("=") and _is_option(game, options[-1] + word):
-            options[-1] += word
-        elif word in forms:
-            options.append(f"-{word}=" if forms[word] else f"-{word}")
-        elif fitting := _of_one_option(game, forms, word):
-            options.append(fitting)
-        else:  # perhaps a password
-            return
+    """Refuse names that look like options without "-": "challenge bob race", "… size 8x8".
+
+    Raises:
+        Refused: its example is the line with these options, if enough players are left.
+    """
+    split = _names_and_options(context, game, command.userids)
+    if split is None:  # perhaps a password is among them
+        return
+    names, options = split
     if not options:
         return
     sender = context.actor.address
@@ -220,6 +228,30 @@ def _refuse_options_without_dash(
     words = tuple(word for word in words if word != "-race" or not command.alone)
     example = " ".join((line, *words, *command.times))
     raise Refused("option-sign", part=options[0].strip("-="), example=example)
+
+
+def _names_and_options(
+    context: CommandContext, game: AnyGame, words: Sequence[str]
+) -> tuple[list[str], list[str]] | None:
+    """Split the names of a challenge into players and options without "-", which are completed.
+
+    Return `None` if a word is neither.
+    """
+    forms = dict(form.removeprefix("-").partition("=")[::2] for form, _ in game.info.options)
+    names: list[str] = []
+    options: list[str] = []
+    for word in words:
+        if is_player(context, word):
+            names.append(word)
+        elif options and options[-1].endswith("=") and _is_option(game, options[-1] + word):
+            options[-1] += word
+        elif word in forms:
+            options.append(f"-{word}=" if forms[word] else f"-{word}")
+        elif fitting := _of_one_option(game, forms, word):
+            options.append(fitting)
+        else:
+            return None
+    return names, options
 
 
 def _of_one_option(game: AnyGame, forms: Mapping[str, str], word: str) -> str:

@@ -9,12 +9,32 @@ from pbmserv.service.core.outcome import Answer, Part
 
 
 def help_on(context: CommandContext, command: Help) -> Answer:
-    """Answer ``help [subject…]``. A sign is one of the game of the answered letter."""
+    """Answer ``help [subject…]``."""
     subjects = command.subjects
-    if context.answers_board_letter and subjects[:1] == ("sign",):
-        board, _ = context.seat_at(None, None, None)
-        subjects = ("sign", board.game, *subjects[1:])
+    if subjects[:1] in _ABOUT_THE_GAME:
+        subjects = _of_game(context, subjects)
     return Answer((Part("help", {"subjects": list(subjects)}),))
+
+
+_ABOUT_THE_GAME = {("sign",), ("rules",), ("tutorial",)}
+"""First subjects that mean the game of the answered letter, if that is about a board."""
+
+
+def _of_game(context: CommandContext, subjects: tuple[str, ...]) -> tuple[str, ...]:
+    """Return subjects about the signs or rules of a game, or the tutorial.
+
+    The tutorial teaches the usual game; players of another one get its rules.
+    """
+    usual = context.usual_game
+    game = context.seat_at(None, None, None)[0].game if context.answers_board_letter else usual
+    match subjects:
+        case ("sign", *names) if context.answers_board_letter:
+            return ("sign", game, *names)
+        case ("rules",):
+            return (game,)
+        case ("tutorial",) if game != usual:
+            return (game,)
+    return subjects
 
 
 def list_games(context: CommandContext, command: ListGames) -> Answer:

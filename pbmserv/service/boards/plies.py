@@ -7,7 +7,7 @@ from typing import Any
 from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import LARGEST_STATE, Position, octets_of, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
-from pbmserv.engine.record import EARLY_ENDS, FORFEIT, WITHDRAW
+from pbmserv.engine.record import EARLY_ENDS, NOT_PLAYED, WITHDRAW
 from pbmserv.engine.types import Move
 from pbmserv.errors import Refused, ServerFault
 from pbmserv.service.boards import bot_turns
@@ -130,7 +130,7 @@ def log_ply(
     public = after.step.public
     if words and not ply.free and sitter.seat in public:
         words = without_hidden_cells(context, words, public[sitter.seat], public.get(None, ""))
-    if ply.text not in {WITHDRAW, FORFEIT}:
+    if ply.text not in NOT_PLAYED | {WITHDRAW}:
         refuse_blocked_meeting(context, board, sitter)
     context.budget.spend(Work.PLY, work_of(after.game, after.state, ply.text))
     undecided = join(context, board, sitter) if board.status == BoardStatus.PROPOSED else ()

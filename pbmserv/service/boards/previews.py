@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from pbmserv.commands.grammar.word_forms import is_userid
 from pbmserv.commands.table.playing import Check, Preview
 from pbmserv.engine.protocol import Aided, Previewing, only_meaning
 from pbmserv.engine.types import Preview as Previewed
 from pbmserv.engine.types import Seat
-from pbmserv.errors import MoveError, Refused
+from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.showing import watched_ply
 from pbmserv.service.core.command_state import Focus
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import board_of
+from pbmserv.service.core.lookup import board_of, nearest_userid
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.refusals import not_seated
 from pbmserv.store.accounts import players
@@ -27,8 +28,24 @@ def preview(context: CommandContext, command: Preview) -> Answer:
     """``game preview board move``: show the board after a move.
 
     It needs no password: a stranger sees the position that any spectator would see.
+
+    Raises:
+        PlayerError: it cannot be shown. The refusal does not repeat a needless password.
     """
     command = _at_its_board(context, command)
+    try:
+        return _preview(context, command)
+    except PlayerError as error:
+        if not _begins_with_a_name(context, command.text):
+            raise
+        context.current.echo_hidden = True  # the next word may be a password
+        if isinstance(error, MoveError):
+            raise Refused("no-password-there", part="preview") from error
+        raise
+
+
+def _preview(context: CommandContext, command: Preview) -> Answer:
+    """Return the letter with a preview."""
     board, seat = _watched(context, command)
     refuse_finished(context, board)
     ply = board.plies if seat is not None else watched_ply(context, board, None)[0]
@@ -40,14 +57,19 @@ def preview(context: CommandContext, command: Preview) -> Answer:
     try:
         previewed = _previewed(game, game.view(position.state, seat), mover, command.text)
     except MoveError as error:
-        first = command.text.partition(" ")[0].lower()
-        if players.active_by_userid(context.connection, first) is not None:
-            context.current.echo_hidden = True  # the next word is a needless password
-            raise Refused("no-password-there", part="preview") from error
         again = error.refusal.example
         raise error.offering(again and f"{board.game} preview {board.id} {again}") from error
     words = {"move": previewed.move.text, "mover": mover}
     return Answer((Part("preview", words, board.id, ply, seat),))
+
+
+def _begins_with_a_name(context: CommandContext, text: str) -> bool:
+    """Return whether a text begins with a userid, perhaps a misspelt one, and has more words."""
+    first, _, behind = text.lower().partition(" ")
+    if not behind or not is_userid(first):
+        return False
+    is_account = players.account_of(context.connection, first) is not None
+    return is_account or bool(nearest_userid(context, first))
 
 
 def _at_its_board(context: CommandContext, command: Preview) -> Preview:

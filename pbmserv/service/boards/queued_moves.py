@@ -58,6 +58,8 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     mover = mover_at(context, board, sitter)
     refuse_before_draw(mover)
     position = mover.position
+    if position.is_out(sitter.seat):
+        raise Refused("queue-out", part=text, board=board.id)
     try:
         written = read_plan(text)
         plan = print_plan(checked_plan(position.game, mover.view, written))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pbmserv.commands.table.playing import Resign
 from pbmserv.engine.position import Position
 from pbmserv.service.boards.board_ends import decline
 from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.plies import log_ply
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.outcome import Answer
+from pbmserv.service.core.outcome import Answer, Part
+from pbmserv.service.core.said import Said
 from pbmserv.service.core.words_for_others import words_for_others
-from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.tables.boards import BoardStatus
 
 
@@ -24,7 +27,8 @@ def resign(context: CommandContext, command: Resign) -> Answer:
 
     A board that not all players have accepted, or on which this player has not moved, is declined
     instead and counts for nothing. Boards of an event are lost from the beginning on. In a race
-    that others have accepted, they go on, and so do the others of three or more who have begun.
+    that others have accepted, they go on, and so do the others of three or more who have begun. A
+    player who has not accepted that race declines it.
     """
     board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
@@ -35,6 +39,23 @@ def resign(context: CommandContext, command: Resign) -> Answer:
     is_bound = board.of_event or sitter.seat in position.moved() or goes_on_without(board, position)
     if not others_go_on and (not is_bound or board.status == BoardStatus.PROPOSED):
         return decline(context, board, sitter)
-    return log_ply(
-        context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
+    words = words_for_others(context)
+    if board.status == BoardStatus.PROPOSED and sitter.accepted_at is None:
+        return _decline_race(context, board, sitter, position.decline(sitter.seat), words)
+    return log_ply(context, board, sitter, position.withdraw(sitter.seat), words)
+
+
+def _decline_race(
+    context: CommandContext, board: BoardRow, sitter: Sitter, after: Position, words: Said
+) -> Answer:
+    """Log that a player declines a race, in which the others go on.
+
+    The player's own letter shows no board, unless the race is over.
+    """
+    answer = log_ply(context, board, sitter, after, words)
+    if after.outcome is not None:
+        return answer
+    part = Part(
+        "declined", {"by": sitter.userid, "race": True}, board.id, after.number, sitter.seat
     )
+    return replace(answer, parts=(part,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pbmserv.commands.table.starting import Seek
@@ -30,16 +31,13 @@ def seek(context: CommandContext, command: Seek) -> Answer:
     If others seek the same, the board begins at once; otherwise the seek waits.
     """
     player = context.speaker(command.credentials)
+    if command.off:
+        return _stop(context, player, command.game)
+    assert command.game is not None
     game = known_game(context, command.game)
     key = game.info.key
     seeks.lock(context.connection)
     own = seeks.of_player(context.connection, player.id)
-    if command.off:
-        over = [seek for seek in own if seek.game == key]
-        if not over:
-            raise Refused("no-seek", part=key, example=f"{key} seek")
-        seeks.remove(context.connection, [seek.id for seek in over])
-        return Answer((Part("seek", _words(game.info.title, over[-1], "off")),))
     refuse_closed_game(context, game)
     seats = command.seats or max(2, game.info.min_seats)
     seat_words = () if command.seats is None else (str(command.seats),)
@@ -53,17 +51,40 @@ def seek(context: CommandContext, command: Seek) -> Answer:
     alike = seeks.like(context.connection, key, seats, options)
     mine = next((other for other in alike if other.player_id == player.id), None)
     if mine is not None:
-        return Answer((Part("seek", _words(game.info.title, mine, "still")),))
+        return Answer((Part("seek", _words(context, mine, "still")),))
     partners = _partners(context, player, alike, seats - 1)
     if partners is not None:
         seeks.remove(context.connection, [partner.id for partner in partners])
         return _start(context, player, partners, Proposal(game, options, rated, USUAL, ()))
     if len(own) >= MOST_SEEKS:
-        raise Refused("many-seeks", most=MOST_SEEKS, example=f"{own[0].game} seek off")
+        raise Refused("many-seeks", most=MOST_SEEKS, example=_stop_line(context, own))
     seed = secrets.token_bytes(32)
     seeks.add(context.connection, player.id, key, seats, options, seed, context.now)
     added = seeks.of_player(context.connection, player.id)[-1]
-    return Answer((Part("seek", _words(game.info.title, added, "looking")),))
+    return Answer((Part("seek", _words(context, added, "looking")),))
+
+
+def _stop(context: CommandContext, player: Player, game: str | None) -> Answer:
+    """Delete the seeks of a player, or those of one game; the game may be gone.
+
+    Raises:
+        Refused: there are none.
+    """
+    seeks.lock(context.connection)
+    own = seeks.of_player(context.connection, player.id)
+    over = [seek for seek in own if game in {None, seek.game}]
+    if not over:
+        part = context.services.registry.titles[game] if game else ""
+        example = _stop_line(context, own) if own else f"{game or context.usual_game} seek"
+        raise Refused("no-seek", part=part, example=example)
+    seeks.remove(context.connection, [seek.id for seek in over])
+    return Answer((Part("seek", _words(context, over[-1], "off", over)),))
+
+
+def _stop_line(context: CommandContext, own: Sequence[seeks.Seek]) -> str:
+    """Return the command that ends the first of a player's seeks whose game is installed."""
+    registry = context.services.registry
+    return next((f"{seek.game} seek off" for seek in own if seek.game in registry), "seek off")
 
 
 def _partners(
@@ -127,11 +148,17 @@ def _start(
     return Answer(tuple(own), tuple(notifications))
 
 
-def _words(title: str, seek: seeks.Seek, event: str) -> dict[str, object]:
+def _words(
+    context: CommandContext, seek: seeks.Seek, event: str, over: Sequence[seeks.Seek] = ()
+) -> dict[str, object]:
+    registry = context.services.registry
+    is_alone = len(list(registry)) == 1
     return {
         "event": event,
         "game": seek.game,
-        "title": title,
+        "title": registry.titles[seek.game],
+        "over": list(dict.fromkeys(registry.titles[ended.game] for ended in over)),
+        "stop": "seek off" if is_alone else f"{seek.game} seek off",
         "seats": seek.seats,
         "options": list(seek.options),
         "since": f"{seek.created_at:%Y-%m-%d}",

@@ -198,10 +198,8 @@ class CommandContext:
         address, else all who have its verified From address."""
         reply_address = self.reply_address
         if reply_address is not None and reply_address.player:
-            player = players.by_id(self.connection, reply_address.player)
-            if player is None or not player.active or player.reply_epoch != reply_address.epoch:
-                return []
-            return [player]
+            player = players.active_of(self.connection, reply_address)
+            return [] if player is None else [player]
         if not self.actor.is_verified:
             return []
         return players.by_address(self.connection, self.actor.address.lower())

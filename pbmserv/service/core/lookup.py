@@ -120,8 +120,8 @@ def players_of(context: CommandContext, userids: Sequence[str]) -> list[Player]:
     """Return the players with these userids.
 
     Raises:
-        Refused: one is unknown. Behind a userid the word may be a password (``show alice
-            secret``), so the refusal does not repeat it.
+        Refused: one is unknown. Behind a userid, even a misspelt one, the word may be a password
+            (``show alice secret``), so the refusal does not repeat it.
     """
     named_players: list[Player] = []
     for userid in dict.fromkeys(userids):
@@ -131,6 +131,11 @@ def players_of(context: CommandContext, userids: Sequence[str]) -> list[Player]:
             if named_players:
                 context.current.echo_hidden = True
                 raise Refused("no-such-player", place=len(named_players) + 1)
+            for behind in userids[userids.index(userid) + 1 :]:
+                context.budget.spend(Work.NAME)
+                if not is_player(context, behind):
+                    context.current.echo_hidden = True
+                    break
             raise unknown_player(context, userid)
         named_players.append(player)
     return named_players

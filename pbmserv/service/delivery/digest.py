@@ -7,7 +7,7 @@ from datetime import datetime
 from html import escape
 from typing import Any
 
-from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.mail.letter_kinds import NAMED_IN_WORDS, kind_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
 from pbmserv.service.delivery.waiting_boards import (
@@ -112,12 +112,14 @@ def _in_order(
 
 
 def words_for_replies(letter: OldLetter) -> dict[str, Any]:
-    """Return the words of an old letter that replies need: the boards of a digest, and the turn for
-    which each waited."""
-    words = letter.words
-    if not kind_of(letter.letter).has_entries or not words:
-        return {}
-    kept = {
+    """Return the words of an old letter that replies need: the boards of a digest, the turn for
+    which each waited, and what the reader may still unsubscribe from."""
+    words, kind = letter.words, kind_of(letter.letter)
+    named = NAMED_IN_WORDS.get(kind.subscription, "")
+    kept = {named: words[named]} if named in words else {}
+    if not kind.has_entries or not words:
+        return kept
+    kept |= {
         "waiting": [{"board": entry["board"], "turn": entry["turn"]} for entry in words["waiting"]],
         "more": words["more"],
         "news": [

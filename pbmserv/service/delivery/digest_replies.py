@@ -175,10 +175,15 @@ def _turns_by_board(context: CommandContext) -> dict[int, int | None]:
     """Return the boards of the answered letter, each with the turn for which it waited.
 
     The turn is `None` if the board did not wait, or the letter does not say for which turn.
+
+    Raises:
+        Refused: it is about no boards, or its reply address is no longer valid.
     """
     reply_address = context.reply_address
     if reply_address is not None and reply_address.purpose is Purpose.BOARD:
         return {reply_address.about: reply_address.number}  # a letter about one board
+    if reply_address is not None and reply_address.player:
+        context.speaker(None)  # the letters of a player who has left have no words any more
     if reply_address is not None and reply_address.purpose is Purpose.PLAYER:
         # An answer about several boards, to which a reply names the board.
         return dict.fromkeys(boards.running_of(context.connection, reply_address.player))

@@ -64,7 +64,7 @@ def leave_address(
 
 
 def _unreachable(context: CommandContext, player: Player) -> list[Notification]:
-    ends = absences.away_unasked(context, player, AWAY)
+    ends = absences.presume_away(context, player, AWAY)
     players.change(context.connection, player.id, {"unreachable_since": context.now})
     if not notices.note(context.connection, player.id, "gone", context.now, NEWS_EVERY):
         return []
@@ -125,7 +125,7 @@ def _welcome(
     assert since is not None
     columns = {"address": address, "unreachable_since": None}
     players.change(context.connection, player.id, columns)
-    was_away = absences.no_longer_away(context, player, since)
+    was_away = absences.end_presumed_absence(context, player, since)
     digests, again = send_kept(context, player.id, address)
     words = {
         "event": "back",

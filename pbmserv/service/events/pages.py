@@ -19,7 +19,7 @@ from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import Line, around
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.events import event_entries, event_games, event_lists
+from pbmserv.store.events import event_draws, event_entries, event_games, event_lists
 from pbmserv.store.events.event_entries import Entry
 from pbmserv.store.events.event_games import Pairing
 from pbmserv.store.events.events import Event
@@ -105,6 +105,8 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         tables = _of_games(context, event, first)
         groups = max(sizes, default=0)
     waiting = [entry for entry in entries.values() if entry.section is None and entry.is_here]
+    ratings = event_draws.ordinals(context.connection, event.game, event.id)
+    rated_games = {player_id: games for player_id, (_, games) in ratings.items()}
     return {
         **letters.facts(context, event),
         "status": str(event.status),
@@ -124,7 +126,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         "first": first,
         "groups": groups,
         "sections": [
-            _section(kind, number, sizes[number], entries, tables)
+            _section(kind, number, sizes[number], entries, tables, rated_games)
             for number in sorted(tables.lines)
         ],
         "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
@@ -164,9 +166,19 @@ def _of_games(context: CommandContext, event: Event, first: int) -> _Tables:
 
 
 def _section(
-    kind: Kind, section: int, size: int, entries: Mapping[int, Entry], tables: _Tables
+    kind: Kind,
+    section: int,
+    size: int,
+    entries: Mapping[int, Entry],
+    tables: _Tables,
+    rated_games: Mapping[int, int],
 ) -> dict[str, Any]:
-    """Return what everybody may know of a group, or of a part of the one table."""
+    """Return what everybody may know of a group, or of a part of the one table.
+
+    Args:
+        size: number of players in the group.
+        rated_games: number of rated games of each player.
+    """
     teams = tables.teams.get(section)
     return {
         "section": section,
@@ -179,7 +191,9 @@ def _section(
                 "forfeits": line.forfeits,
                 "left": entries[line.player_id].status != EntryStatus.ENTERED,
                 "boxes": tables.marks.get(line.player_id, []),
-                "moves": kind.movement(section, line.place, size),
+                "moves": kind.movement(
+                    section, line.place, size, rated_games.get(line.player_id, 0)
+                ),
             }
             for line in tables.lines[section]
         ],

@@ -7,9 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from pbmserv.engine.ratings import is_provisional
 from pbmserv.engine.record import FORFEIT
-from pbmserv.engine.types import Outcome, Seat
+from pbmserv.engine.types import LAPSED, Outcome, Seat
 from pbmserv.service.boards import plies
 from pbmserv.service.boards.lateness import late_seats
 from pbmserv.service.boards.new_boards import Proposal, make_board
@@ -173,7 +172,7 @@ def settle_next(
     # Players who were late at one board are judged alike: the removal of one takes games away from
     # the other.
     early = {
-        player: game.outcome.reason
+        player: FORFEIT if game.outcome.reason == LAPSED else game.outcome.reason
         for game in late_games
         for player in game.late
         if _is_early(context, event, player)
@@ -184,7 +183,10 @@ def settle_next(
         if not _is_settled(context, game.pairing):  # it is, if a player of this game is out
             _settle(context, event, game)
     losses_on_time = Counter(
-        player for game in late_games if game.outcome.reason == FORFEIT for player in game.late
+        player
+        for game in late_games
+        if game.outcome.reason in {FORFEIT, LAPSED}
+        for player in game.late
     )
     for player, losses in losses_on_time.items():
         notifications += _penalise(context, event, player, losses)
@@ -282,13 +284,18 @@ def decide_next(context: CommandContext, event: Event) -> list[Notification] | N
 def decide(
     context: CommandContext, event: Event, game: Pairing, board: BoardRow, losers: Sequence[Seat]
 ) -> list[Notification]:
-    """End a running game of an event; a board without losers is a draw of the event."""
+    """End a running game of an event, and store its result there.
+
+    A board without losers is a draw of the event. The board's own result rates the players only if
+    one of them loses.
+    """
     event_games.settle(context.connection, event.id, game, _points_without(losers), "decided")
     if not losers:
         boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
         return _to_both(context, event, board, "annulled")
     sitter = board.sitters[losers[0]]
-    after = context.position(board).forfeit(sitter.seat)
+    position = context.position(board)
+    after = position.lapse(sitter.seat) if len(losers) > 1 else position.forfeit(sitter.seat)
     answer = plies.log_ply(context, board, sitter, after, UNSAID)
     own = [Notification.sitter(sitter, part) for part in answer.parts]
     return [*own, *answer.notifications]
@@ -303,7 +310,7 @@ def _points_without(losers: Sequence[Seat]) -> tuple[int, int]:
 
 def _points(outcome: Outcome, late: Sequence[Seat]) -> tuple[int, int]:
     """Return the points for an outcome; if both players lost on time, neither gets a point."""
-    if outcome.reason == FORFEIT and len(late) == 2:
+    if outcome.reason in {FORFEIT, LAPSED} and len(late) == 2:
         return LOSS, LOSS
     first, second = outcome.places
     if first == second:
@@ -313,6 +320,8 @@ def _points(outcome: Outcome, late: Sequence[Seat]) -> tuple[int, int]:
 
 def _late_seats(context: CommandContext, board: BoardRow, outcome: Outcome) -> list[Seat]:
     """Return the seats that lost on time, or that a player without an account resigned."""
+    if outcome.reason == LAPSED:
+        return [Seat(0), Seat(1)]
     if outcome.seat is None:
         return []
     if outcome.reason == FORFEIT:
@@ -481,9 +490,8 @@ def _tell_group(
     notifications: list[Notification] = []
     for line in waiting:
         event_entries.change(connection, event.id, line.player_id, place=line.place)
-        moves = kind.movement(section, line.place, size)
-        rated = of_player(connection, event.game, line.player_id) if moves else None
-        is_newcomer = rated is None or is_provisional(rated.standing.games)
+        rated = of_player(connection, event.game, line.player_id)
+        rated_games = 0 if rated is None else rated.standing.games
         notifications += letters.news(
             context,
             event,
@@ -494,7 +502,7 @@ def _tell_group(
             place=line.place,
             round=event.round,
             early=event.round < kind.rounds,
-            moves=0 if is_newcomer else moves,
+            moves=kind.movement(section, line.place, size, rated_games),
             champion=line.place == 1 and has_winner,
             final=final if line.player_id == best_here else "",
         )

@@ -61,16 +61,17 @@ def appoint(context: CommandContext, team: Team, why: str) -> list[Notification]
         key=lambda member: (member.since, member.player_id),
     )
     awake = [member for member in members if not _is_silent(context, team, member)]
-    if why == "left":
-        awake = awake or members
-    if not awake:
+    candidates = awake or (members if why == "left" else [])
+    if not candidates:
         return []
-    successor = awake[0]
+    successor = candidates[0]
     before = teams.member_of(context.connection, team.id, team.captain_id)
     teams.change(context.connection, team.id, captain_id=successor.player_id)
     changed = replace(team, captain_id=successor.player_id)
     former = before.userid if before is not None and why == "silent" else ""
-    return news(context, changed, "captain", why=why, former=former, days=SILENT.days)
+    return news(
+        context, changed, "captain", why=why, former=former, days=SILENT.days, writes=bool(awake)
+    )
 
 
 def _is_silent(context: CommandContext, team: Team, member: Member) -> bool:

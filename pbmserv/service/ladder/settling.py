@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from pbmserv.engine.record import FORFEIT
-from pbmserv.engine.types import Seat
+from pbmserv.engine.types import LAPSED, Seat
 from pbmserv.service.boards.lateness import late_seats
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
@@ -57,6 +57,8 @@ def _result(context: CommandContext, board: BoardRow, lower: Place, upper: Place
     assert outcome is not None
     seats = [board.sitter_of(place.player_id) for place in (lower, upper)]
     if None in seats:  # an operator gave the seat to another player
+        return Result.NONE
+    if outcome["reason"] == LAPSED:
         return Result.NONE
     is_late = outcome["reason"] == FORFEIT
     if is_late and len(late_seats(context, board, Seat(outcome["seat"]))) == 2:

@@ -126,25 +126,20 @@ class MailParser:
     def _read_head(self, envelope: Envelope, verdict: Verdict) -> IncomingMail:
         """Read the header of a mail whose text takes too long to read."""
         reply_address = self.mail_domain.read(envelope.recipient)
-        source = self.source_of(envelope)
-        digest = hashlib.sha256(envelope.raw).hexdigest()
-        if reply_address is not None and reply_address.purpose is Purpose.BOUNCE:
-            mail = Mail.of_nobody("unreadable", digest)
-            return _returned(envelope, mail, reply_address, source, ())
+        if _comes_back(reply_address):
+            return self._returned(envelope, _unreadable(envelope), reply_address)
         head = envelope.raw.partition(b"\r\n\r\n")[0]
         mail = self._mail(replace(envelope, raw=head + b"\r\n\r\n"))
-        mail = replace(mail, unread="too-long", digest=mail.digest if mail.message_id else digest)
-        actor = Actor(
-            address=mail.sender, verdict=verdict, reply_address=reply_address, source=source
-        )
+        digest = mail.digest if mail.message_id else _digest_of(envelope)
+        mail = replace(mail, unread="too-long", digest=digest)
         submission = _submission(envelope, mail, "", refuse_unread(mail.unread))
+        actor = self._actor(envelope, mail, reply_address, verdict)
         return IncomingMail(envelope, mail, Request(actor, submission))
 
     def _read(self, envelope: Envelope, verdict: Verdict) -> IncomingMail:
         reply_address = self.mail_domain.read(envelope.recipient)
-        source = self.source_of(envelope)
-        if reply_address is not None and reply_address.purpose is Purpose.BOUNCE:
-            return self._read_returned(envelope, reply_address, source)
+        if _comes_back(reply_address):
+            return self._read_returned(envelope, reply_address)
         mail = self._mail(envelope)
         if reply_address is None:
             envelope, reply_address = self._addressed(envelope, mail)
@@ -158,18 +153,22 @@ class MailParser:
             by_hand = not mail.automatic
             reading = reading_of(mail.subject, new.text, self._games, purpose, by_hand=by_hand)
             left_out = new.left_out or mail.left_out
-        actor = Actor(
-            address=mail.sender, verdict=verdict, reply_address=reply_address, source=source
-        )
         submission = _submission(envelope, mail, new.text, reading, left_out=left_out)
         mail_report = None
-        if reply_address is None and (mail.automatic or self._is_postmasters(envelope)):
+        is_postmasters = self.mail_domain.is_postmaster(envelope.recipient)
+        if reply_address is None and (mail.automatic or is_postmasters):
             mail_report = read_mail_report(envelope.raw)
-        request = Request(actor, submission)
+        request = Request(self._actor(envelope, mail, reply_address, verdict), submission)
         return IncomingMail(envelope, mail, request, mail_report=mail_report)
 
-    def _is_postmasters(self, envelope: Envelope) -> bool:
-        return self.mail_domain.is_postmaster(envelope.recipient)
+    def _actor(
+        self,
+        envelope: Envelope,
+        mail: Mail,
+        reply_address: ReplyAddress | None,
+        verdict: Verdict = UNCHECKED,
+    ) -> Actor:
+        return Actor(mail.sender, verdict, reply_address, self.source_of(envelope))
 
     def _addressed(self, envelope: Envelope, mail: Mail) -> tuple[Envelope, ReplyAddress | None]:
         """Return the envelope and the reply address with which to read a mail to the plain address.
@@ -185,7 +184,7 @@ class MailParser:
             return envelope, None
         for recipient in mail.recipients:
             reply_address = self.mail_domain.read(recipient)
-            if reply_address is None or reply_address.purpose is Purpose.BOUNCE:
+            if reply_address is None or _comes_back(reply_address):
                 continue
             if reply_address.purpose not in _FOR_COMMANDS:
                 reading = reading_of(mail.subject, read_new_text(mail.text).text, self._games, None)
@@ -202,9 +201,9 @@ class MailParser:
         return read_mail(envelope, host=self.mail_domain.address, is_ours=self.mail_domain.is_ours)
 
     def _read_returned(
-        self, envelope: Envelope, reply_address: ReplyAddress, source: Source
+        self, envelope: Envelope, reply_address: ReplyAddress | None
     ) -> IncomingMail:
-        """Read a mail to the envelope sender of a letter. It brings no commands.
+        """Read a mail to the envelope sender of a letter.
 
         A report need not have a From address that could be answered.
         """
@@ -212,8 +211,36 @@ class MailParser:
         try:
             mail = self._mail(envelope)
         except MailError:
-            mail = Mail.of_nobody("unreadable", hashlib.sha256(envelope.raw).hexdigest())
-        return _returned(envelope, mail, reply_address, source, failures)
+            mail = _unreadable(envelope)
+        return self._returned(envelope, mail, reply_address, failures)
+
+    def _returned(
+        self,
+        envelope: Envelope,
+        mail: Mail,
+        reply_address: ReplyAddress | None,
+        failures: tuple[Failure, ...] = (),
+    ) -> IncomingMail:
+        """Return a mail to the envelope sender of a letter, which brings no commands."""
+        request = Request(
+            self._actor(envelope, mail, reply_address),
+            _submission(envelope, mail, "", Reading(())),
+        )
+        return IncomingMail(envelope, mail, request, failures, comes_back=True)
+
+
+def _comes_back(reply_address: ReplyAddress | None) -> bool:
+    """Return whether an address is the envelope sender of a letter."""
+    return reply_address is not None and reply_address.purpose is Purpose.BOUNCE
+
+
+def _unreadable(envelope: Envelope) -> Mail:
+    """Return a mail without a sender, which cannot be answered."""
+    return Mail("", "", "", "", "unreadable", only_headers=False, digest=_digest_of(envelope))
+
+
+def _digest_of(envelope: Envelope) -> str:
+    return hashlib.sha256(envelope.raw).hexdigest()
 
 
 def _submission(
@@ -234,19 +261,6 @@ def _submission(
         or all(isinstance(line.meaning, ReplyMove) for line in reading.lines),
         attachment=cache(partial(attached_text, envelope.raw)),
     )
-
-
-def _returned(
-    envelope: Envelope,
-    mail: Mail,
-    reply_address: ReplyAddress,
-    source: Source,
-    failures: tuple[Failure, ...],
-) -> IncomingMail:
-    """Return a mail to the envelope sender of a letter, which brings no commands."""
-    actor = Actor(address=mail.sender, reply_address=reply_address, source=source)
-    submission = _submission(envelope, mail, "", Reading(()))
-    return IncomingMail(envelope, mail, Request(actor, submission), failures, comes_back=True)
 
 
 def reading_of(

@@ -61,10 +61,14 @@ def refused_reading(
 ) -> tuple[Line, PlayerError]:
     """Return the reading to explain after a refusal, and its refusal.
 
-    If a word may have been a password after all, these are of the line with a password.
+    If a word may have been a password after all, these are of the line with a password, or the
+    refusal does not repeat the line.
     """
     if choice.without_proof and not _was_meant(context, error, choice):
         return choice.written, _refusal_with_password(context, choice.written)
+    if choice.without_proof and choice.line.credentials is not None:
+        is_plain = isinstance(error, Illegal) or _has_plain_words(context, choice.line)
+        context.current.echo_hidden |= not is_plain
     return choice.line, error
 
 
@@ -203,11 +207,14 @@ def _was_meant(context: CommandContext, error: PlayerError, choice: Choice) -> b
     if isinstance(error, Illegal):
         return True
     if choice.line.credentials is None:
-        return choice.written.without_password is None or all(
-            _is_plain(context, word) for word in choice.line.echo.split()[1:]
-        )
+        return choice.written.without_password is None or _has_plain_words(context, choice.line)
     # Nobody takes a number or a date for a password.
     return isinstance(error, Refused) and not any(char.isalpha() for char in error.refusal.part)
+
+
+def _has_plain_words(context: CommandContext, line: Line) -> bool:
+    """Return whether no word behind the first one of a line can be a password."""
+    return all(_is_plain(context, word) for word in line.echo.split()[1:])
 
 
 def _is_plain(context: CommandContext, word: str) -> bool:

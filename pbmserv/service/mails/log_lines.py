@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 from pbmserv.commands.grammar.readings import Reading
@@ -185,10 +184,5 @@ def _kind(mail_domain: MailDomain, recipient: str, reply_address: ReplyAddress |
 
 def names_of(reading: Reading) -> str:
     """Return the names of a mail's commands, each once: ``make-move*3,show``."""
-    counts = Counter(_name(type(line.meaning).__name__) for line in reading.lines)
+    counts = Counter(_CAMEL.sub("-", type(line.meaning).__name__).lower() for line in reading.lines)
     return ",".join(name if n == 1 else f"{name}*{n}" for name, n in counts.items())
-
-
-@cache
-def _name(type_name: str) -> str:
-    return _CAMEL.sub("-", type_name).lower()

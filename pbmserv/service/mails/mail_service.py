@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import Connection
 
 from pbmserv.errors import GameAway
-from pbmserv.mail.envelope import UNCHECKED, Envelope, Source, Verdict
-from pbmserv.mail.networks import block_name
+from pbmserv.mail.envelope import UNCHECKED, Envelope
 from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.accounts import absences
 from pbmserv.service.boards import game_pauses, held_letters
@@ -32,7 +31,7 @@ from pbmserv.service.mails.limit_letter import WaitsAt, explain_limit
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import inbox, outbox, reported_sources
-from pbmserv.store.delivery.inbox import NewMail
+from pbmserv.store.delivery.inbox import FOR_POSTMASTER, NewMail
 from pbmserv.store.delivery.reported_sources import OTHERS, ReportedSource
 from pbmserv.store.tables.mail import MailState
 
@@ -198,30 +197,60 @@ class MailService:
             )
         return Done(receipt=Receipt(mail_id, "ignored", because=MAIL_REPORT))
 
-    def keep(self, mail: ToKeep, now: datetime, connection: Connection) -> Done:
-        """Keep a mail for the operator, and tell its writer that a person will look at it."""
-        digest = mail.digest or hashlib.sha256(mail.envelope.raw).hexdigest()
-        error = _storable(mail.error)
-        row = NewMail.of_envelope(mail.envelope, digest, MailState.KEPT, error, mail.verdict)
+    def keep(
+        self,
+        envelope: Envelope,
+        incoming: IncomingMail | None,
+        fault: str,
+        now: datetime,
+        connection: Connection,
+    ) -> Done:
+        """Keep a mail on which our own code failed, and tell its writer that a person will look at
+        it.
+
+        Args:
+            incoming: the mail as it was read; `None` if it was not, so that nobody can be told.
+        """
+        error = _storable(fault)
+        if incoming is None:
+            digest = hashlib.sha256(envelope.raw).hexdigest()
+            row = NewMail.of_envelope(envelope, digest, MailState.KEPT, error, UNCHECKED)
+        else:
+            row = _row(incoming, MailState.KEPT, error)
         mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
-        self._quota.count_kept(len(mail.envelope.raw))
-        if not mail.answer_to or self._has_heard_enough(mail):
-            return Done(receipt=Receipt(mail_id, "kept"))
-        context = CommandContext(self._services, connection, NOBODY, now, mail_id=mail_id)
-        part = Part("kept", {"number": mail_id})
-        letters = queue_letters(context, [Notification(mail.answer_to, None, part)])
+        self._quota.count_kept(len(envelope.raw))
+        letters = 0
+        if incoming is not None and not incoming.mail.automatic:
+            letters = self._tell_writer_of_kept(incoming, mail_id, now, connection)
         return Done(letters=letters, receipt=Receipt(mail_id, "kept", letters=letters))
 
-    def _has_heard_enough(self, mail: ToKeep) -> bool:
-        """Return whether the From address of a kept mail has had enough such letters today.
+    def _tell_writer_of_kept(
+        self, incoming: IncomingMail, mail_id: int, now: datetime, connection: Connection
+    ) -> int:
+        """Tell the writer of a kept mail that a person will look at it; return the number of
+        letters.
 
-        Anybody can write any address into a mail on which our code fails.
+        Anybody can write any address into a mail on which our code fails, so an address gets few.
         """
-        envelope = mail.envelope
-        source = Source(block_name(envelope.peer), envelope.sender.lower())
-        return bool(self._services.traffic.count_questions([mail.answer_to.lower()], source))
+        writer = incoming.mail.sender
+        if self._services.traffic.count_questions([writer.lower()], incoming.source):
+            return 0
+        context = CommandContext(self._services, connection, NOBODY, now, mail_id=mail_id)
+        part = Part("kept", {"number": mail_id})
+        return queue_letters(context, [Notification(writer, None, part)])
+
+    def keep_for_postmaster(
+        self, incoming: IncomingMail, now: datetime, connection: Connection
+    ) -> Done:
+        """Keep a mail that is for the operator."""
+        row = _row(incoming, MailState.KEPT, FOR_POSTMASTER)
+        mail_id = inbox.add(connection, row, now)
+        if mail_id is None:
+            return _copy(connection, row)
+        self._quota.count_kept(len(incoming.envelope.raw))
+        return Done(receipt=Receipt(mail_id, "kept"))
 
     def put_off(
         self, incoming: IncomingMail, over: Over, now: datetime, connection: Connection
@@ -282,36 +311,6 @@ class MailService:
         context = CommandContext(self._services, connection, NOBODY, now)
         letters = queue_letters(context, explain_limit(context, sender, over, waits_at))
         return Done(letters=letters) if letters else NOTHING
-
-
-@dataclass(frozen=True, slots=True)
-class ToKeep:
-    """A mail that a person must see.
-
-    Attributes:
-        digest: ``Mail.digest``; ``""`` for a mail that could not be read.
-        error: the reason.
-        answer_to: the address that is told so; ``""`` for none.
-    """
-
-    envelope: Envelope
-    digest: str
-    error: str
-    answer_to: str = ""
-    verdict: Verdict = UNCHECKED
-
-    @classmethod
-    def of_fault(cls, envelope: Envelope, incoming: IncomingMail | None, fault: str) -> ToKeep:
-        """Return a mail on which our own code failed.
-
-        Args:
-            incoming: the mail as it was read; `None` if it was not.
-            fault: the traceback.
-        """
-        if incoming is None:
-            return cls(envelope, "", fault)
-        answer_to = "" if incoming.mail.automatic else incoming.mail.sender
-        return cls(envelope, incoming.mail.digest, fault, answer_to, incoming.verdict)
 
 
 def _row(incoming: IncomingMail, state: MailState, error: str = "") -> NewMail:

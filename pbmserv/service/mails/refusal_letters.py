@@ -45,7 +45,7 @@ _LAST_IN_TALK = re.compile(r"[\w'\u2019/:-]+(?:[^\w\s+/#='\u2019:-][^\w\s+/#=]*)
 
 _PLAIN_WORD = re.compile(r"\b[^\W\d_]{2,}\b")
 
-_FEWEST = 3
+_FEWEST_WORDS = 3
 """Words of a sentence with numbers that is offered as talk, unless a move is offered beside it."""
 
 _OF_A_DIGEST = re.compile(r"(\d{1,9}): ", re.ASCII)
@@ -243,7 +243,7 @@ def _as_chat(context: CommandContext, line: Line, refusal: Refusal, *, beside: b
     may_hide = position.game.info.hidden and focus.seat not in position.moved()
     if may_hide and cells_in(text):  # the cells may be those that the writer hides
         return ""
-    is_talk = _is_sentence(text) and (beside or len(text.split()) >= _FEWEST)
+    is_talk = _is_sentence(text) and (beside or len(text.split()) >= _FEWEST_WORDS)
     return f"chat {text}" if is_talk or _TALK.fullmatch(text) else ""
 
 

@@ -89,7 +89,7 @@ _QUESTIONS: Mapping[Purpose, _Question] = {
         team_invitations.join_by_reply, team_invitations.decline_by_reply, takes_no_in_words=True
     ),
     Purpose.SIGNOFF: _Question(
-        leaving.signed_off,
+        leaving.confirm_sign_off,
         leaving.stay,
         how="leaving-how",
         example="no",
@@ -97,7 +97,7 @@ _QUESTIONS: Mapping[Purpose, _Question] = {
         is_for_good=True,
     ),
     Purpose.DELETE: _Question(
-        leaving.deleted,
+        leaving.confirm_delete,
         leaving.stay,
         how="leaving-how",
         example="no",
@@ -105,7 +105,7 @@ _QUESTIONS: Mapping[Purpose, _Question] = {
         is_for_good=True,
     ),
     Purpose.BROADCAST: _Question(
-        messages.broadcast_confirmed, None, how="broadcast-how", is_for_good=True
+        messages.confirm_broadcast, None, how="broadcast-how", is_for_good=True
     ),
 }
 

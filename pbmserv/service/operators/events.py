@@ -20,7 +20,6 @@ from pbmserv.service.operators.games import game_key
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.events import event_entries, event_games, events
-from pbmserv.store.events.event_games import Pairing
 from pbmserv.store.events.events import BEFORE_START, OVER, Event
 from pbmserv.store.operators import events as event_rows
 from pbmserv.store.tables.boards import RUNNING
@@ -166,8 +165,12 @@ def decide(context: CommandContext, by: Signature, number: int, result: str) -> 
     if game.reason == "removed":
         raise OperatorError(f"board {number} does not count: one of its players is out")
     before = [game.first_points, game.second_points]
-    _end_board(context, event, game, number, RESULTS[result])
-    event_games.settle(context.connection, event.id, game, RESULTS[result], "decided")
+    board = boards.lock(context.connection, number)
+    if board is not None and board.status in RUNNING:
+        losers = [Seat(seat) for seat, each in enumerate(RESULTS[result]) if each == LOSS]
+        paired_games.decide(context, event, game, board, losers)
+    else:
+        event_games.settle(context.connection, event.id, game, RESULTS[result], "decided")
     events.change(context.connection, event.id, due_at=context.now)
     entries = [
         entry
@@ -187,17 +190,6 @@ def _in_words(result: str) -> str:
     if result in {"first", "second"}:
         return f"the {result} player has won"
     return "it is a draw" if result == "draw" else "both players have lost"
-
-
-def _end_board(
-    context: CommandContext, event: Event, game: Pairing, number: int, points: tuple[int, int]
-) -> None:
-    """End the board if it runs. Its own result rates the players only if one of them lost."""
-    board = boards.lock(context.connection, number)
-    if board is None or board.status not in RUNNING:
-        return
-    losers = [Seat(seat) for seat, each in enumerate(points) if each == LOSS]
-    paired_games.decide(context, event, game, board, losers)
 
 
 def _lock(context: CommandContext, number: int) -> Event:

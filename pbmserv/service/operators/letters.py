@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pbmserv.errors import OperatorError
 from pbmserv.mail.key_ring import blank_tokens
-from pbmserv.mail.letter_kinds import OF_ACCOUNTS
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.plurals import counted
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.deeds import Deed, Signature, read_day
@@ -37,7 +37,8 @@ def letter_text(context: CommandContext, number: int) -> tuple[LetterLine, str]:
     line = _lock_letter(context, number)
     raw = letter_octets.of_letter(context.connection, number) or b""
     text = raw.decode("utf-8", "replace").replace("\r\n", "\n")
-    if line.letter not in OF_ACCOUNTS and _may_show_secrets(context, line.board_id, line.player_id):
+    may_show_board = not kind_of(line.letter).shows_no_board
+    if may_show_board and _may_show_secrets(context, line.board_id, line.player_id):
         text = text and f"{text.partition(_END_OF_HEAD)[0]}{_END_OF_HEAD}{HIDDEN}\n"
     return line, blank_tokens(text)
 

@@ -1,7 +1,8 @@
 """The calendar of a player's deadlines, which calendar programs read (iCalendar, RFC 5545).
 
-Its token reads this calendar and nothing else, so it may stay in a calendar program for years. A
-player who sets a forgotten password anew ends it, as all their links. The events have no links.
+Its token reads this calendar and nothing else, so it may stay in a calendar program for years. It
+ends when the player resets a forgotten password, like all other links of that player. The events
+have no links.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ class Calendars:
 
     def _read(self, link: ReplyAddress) -> bytes | None:
         with self._database.reading.connect() as connection:
-            player = players.by_id(connection, link.player)
-            if player is None or not player.active or player.reply_epoch != link.epoch:
+            player = players.active_of(connection, link)
+            if player is None:
                 return None
             context = CommandContext(self._services, connection, NOBODY, self._clock.now())
             return _calendar(context, player)

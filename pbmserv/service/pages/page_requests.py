@@ -107,8 +107,8 @@ class PageRequests:
     def read(self, stored: PageRequest) -> Request | None:
         """Read the command of a page; return `None` if the link of the page has ended."""
         with self._database.reading.connect() as connection:
-            player = players.by_id(connection, stored.player)
-        if player is None or not player.active or player.reply_epoch != stored.epoch:
+            player = players.active_of(connection, stored.link)
+        if player is None:
             return None
         identity = f"<{stored.digest[:32]}.page@{self._domain}>"
         reading = _reading(stored, self._games)

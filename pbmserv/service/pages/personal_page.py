@@ -162,11 +162,12 @@ class PersonalPages:
         return link if link is not None and link.purpose is Purpose.PAGE else None
 
     def _player(self, connection: Connection, token: str) -> tuple[Player, ReplyAddress] | None:
+        """Return the player of a token and its link; `None` if the link has ended."""
         link = self._link(token)
-        player = None if link is None else players.by_id(connection, link.player)
-        if link is None or player is None or not player.active or player.reply_epoch != link.epoch:
+        if link is None or self._clock.now().date() > last_day(link):
             return None
-        return (player, link) if self._clock.now().date() <= last_day(link) else None
+        player = players.active_of(connection, link)
+        return None if player is None else (player, link)
 
     def _page(self, token: str) -> PersonalPage | None:
         with self._database.reading.connect() as connection:

@@ -45,16 +45,22 @@ KINDS, OPPONENTS = 12, 20
 
 def _named_player(context: CommandContext, userid: str) -> Player | None:
     """Return the player of a userid; ``None`` if there is none who may be named."""
+    userid = userid.lower()
     player = shown_player(context, userid) if USERID.fullmatch(userid) else None
     return player if player is not None and player.public else None
 
 
 def finished_of(
-    context: CommandContext, userid: str, most: int, before: int
+    context: CommandContext, userid: str, most: int, before: int = 0
 ) -> list[FinishedBoard] | None:
-    """Return finished boards that may be seen, of a player or, for "", of all, newest first.
+    """Return finished boards that may be seen, newest first.
 
-    See `PublicPages.finished_boards`.
+    Return `None` if nobody of this name may be named, or if *before* is not such a board.
+
+    Args:
+        userid: a player; "" for all.
+        most: the most boards to return.
+        before: the board after which the list continues; 0 for the newest.
     """
     connection = context.connection
     ended = histories.ended_at(connection, before) if before else None
@@ -109,12 +115,12 @@ def _standing(row: Mapping[str, Any], name: PublicName, rank: int | None = None)
     return Standing(
         userid=name,
         rank=rank,
-        shown=row["shown"],
+        rating=row["shown"],
         provisional=row["provisional"],
         games=row["games"],
-        wins=row["wins"],
-        losses=row["losses"],
-        draws=row["draws"],
+        won=row["wins"],
+        lost=row["losses"],
+        drawn=row["draws"],
     )
 
 

@@ -24,6 +24,7 @@ from pbmserv.service.pages.page_forms import ConfirmForm, SignupForm, Unsubscrib
 from pbmserv.service.pages.personal_page import PersonalPages
 from pbmserv.service.pages.play import Play
 from pbmserv.service.pages.public_pages import PublicPages
+from pbmserv.service.solo.guest_box import GuestBoxes
 from pbmserv.service.solo.hot_seat import HotSeats
 from pbmserv.store.accounts import signups
 from pbmserv.store.core.database import Database
@@ -51,6 +52,7 @@ class WebRequests:
         boards: looks at the pages of boards.
         presses: commands from the pages of boards.
         public: pages that everybody may read.
+        guest_boxes: the guests' box of today, of which the server stores nothing.
         personal: players' own pages.
         calendars: calendars of players' deadlines.
         hot_seats: boxes that are filled by hand.
@@ -70,6 +72,7 @@ class WebRequests:
         self.boards = BoardPages(services, database, clock)
         self.presses = BoardPresses(database, self.boards, play)
         self.public = PublicPages(services, database, clock)
+        self.guest_boxes = GuestBoxes(services, clock)
         self.calendars = Calendars(services, database, clock)
         self.hot_seats = HotSeats(services, database, clock, play.ask)
         self.personal = PersonalPages(services, database, clock, self.boards, play)
@@ -141,7 +144,7 @@ class WebRequests:
     def _describe(self, reply_address: ReplyAddress) -> SignupState | None:
         with self._database.reading.connect() as connection:
             request = signups.by_id(connection, reply_address.about)
-        if request is None or not signing_up.waits(request, self._clock.now()):
+        if request is None or not signing_up.can_be_confirmed(request, self._clock.now()):
             return None
         return SignupState(request.userid, request.address, request.player_id is not None)
 

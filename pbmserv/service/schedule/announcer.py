@@ -62,8 +62,8 @@ class Announcer:
 
     def _queue_batch(self, number: int, connection: Connection) -> int:
         """Queue one batch, and return the number of its letters."""
-        announcement = announcements.lock_unfinished(connection, number)
-        if announcement is None:
+        announcement = announcements.lock(connection, number)
+        if announcement is None or announcement.finished_at is not None:
             return 0
         now = self._clock.now()
         batch = announcements.next_players(connection, announcement, BATCH)

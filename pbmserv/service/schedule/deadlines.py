@@ -33,7 +33,7 @@ from pbmserv.service.core.said import UNSAID
 from pbmserv.service.delivery import waiting_boards
 from pbmserv.service.delivery.waiting_boards import Due
 from pbmserv.service.time import timekeeping
-from pbmserv.store import clocks
+from pbmserv.store import clocks, heartbeats
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times
@@ -108,7 +108,7 @@ def _remind(context: CommandContext, number: int, player_id: int, ahead: timedel
 
 def _running_clocks(context: CommandContext, board: BoardRow) -> _RunningClocks | None:
     """Return the running clocks of a board; `None` if an outage must be recorded first."""
-    up_since = clocks.up_since(context.connection, context.now)
+    up_since = heartbeats.up_since(context.connection, context.now)
     if up_since is None:
         return None
     since = min(
@@ -299,7 +299,10 @@ class _RunningClocks:
         why = _reason(sitter, clock, self._terms.total if forfeit.total else None)
         why["bank"] = self._terms.has_bank
         why["lost_by_both"] = self._is_lost_by_both(sitter)
-        forfeited = _forfeit(self._context, self._board, sitter, position, why)
+        after = (
+            position.lapse(sitter.seat) if why["lost_by_both"] else position.forfeit(sitter.seat)
+        )
+        forfeited = _forfeit(self._context, self._board, sitter, after, why)
         answer = queued_moves.play_queued_moves(self._context, forfeited)
         return (
             *(Notification.sitter(sitter, part) for part in answer.parts),
@@ -323,7 +326,8 @@ class _RunningClocks:
             assert board is not None
             position = self._context.position(board)
             why = _reason(sitter, clock, None)
-            answer = _forfeit(self._context, board, sitter, position, why)
+            after = position.forfeit(sitter.seat)
+            answer = _forfeit(self._context, board, sitter, after, why)
             notifications += [
                 *(Notification.sitter(sitter, part) for part in answer.parts),
                 *answer.notifications,
@@ -372,15 +376,16 @@ def _forfeit(
     context: CommandContext,
     board: BoardRow,
     sitter: Sitter,
-    position: Position,
+    after: Position,
     why: Mapping[str, Any],
 ) -> Answer:
     """End a board because a player is late.
 
     Args:
+        after: the position after that.
         why: see `_reason`.
     """
-    answer = plies.log_ply(context, board, sitter, position.forfeit(sitter.seat), UNSAID)
+    answer = plies.log_ply(context, board, sitter, after, UNSAID)
     zones = {other.player_id: other.tz for other in board.sitters}
 
     def with_reason(part: Part, player_id: int | None) -> Part:

@@ -13,9 +13,9 @@ from pbmserv.service.delivery.waiting_boards import MOST_DRAWN, Due, Waiting, wa
 from pbmserv.service.events.pages import weekly_tables
 from pbmserv.service.schedule.deadlines import remind_in_digest
 from pbmserv.service.time.localtime import local_date, next_local
-from pbmserv.store import clocks
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.delivery import digests as digest_rows
 from pbmserv.store.delivery import unsent_letters
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -29,16 +29,16 @@ def handle_due_digest(context: CommandContext, player_id: int) -> Sequence[Notif
 
     It is empty if there are no news and no board waits for the player; tables alone make none.
     """
-    due = clocks.claim_digest(context.connection, player_id, context.now)
+    due = digest_rows.claim(context.connection, player_id, context.now)
     if due is None:
         return None
     player = players.by_id(context.connection, player_id)
     if player is None or player.digest_minute is None or player.state != PlayerState.ACTIVE:
-        clocks.set_digest_due(context.connection, player_id, None)
+        digest_rows.set_due(context.connection, player_id, None)
         return []
     following = next_local(context.now, zone(player.tz), player.digest_minute)
     later_at = _put_off(context, player, due, following)
-    clocks.set_digest_due(context.connection, player_id, later_at or following)
+    digest_rows.set_due(context.connection, player_id, later_at or following)
     if later_at is not None:
         return []
     waiting = waiting_for(context, player_id)

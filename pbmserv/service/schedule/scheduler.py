@@ -28,16 +28,17 @@ from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule import deadlines, due_digests
 from pbmserv.service.schedule.retention import Expiry
 from pbmserv.service.solo import daily_box
-from pbmserv.store import clocks, solo, teams
+from pbmserv.store import clocks, heartbeats, solo, teams
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed, Writer
+from pbmserv.store.delivery import digests
 from pbmserv.store.events import events
 from pbmserv.store.ladders import ladder_challenges, ladders
 
 log = logging.getLogger("pbmserv.service")
 
 POLL_S = 30.0
-"""Seconds between two looks; after more than `clocks.GAP` there was an outage."""
+"""Seconds between two looks; after more than `heartbeats.GAP` there was an outage."""
 
 BATCH = 50
 """Boards or digests in a batch; between two batches the scheduler beats."""
@@ -101,7 +102,7 @@ class Scheduler(Rounds):
         self.note_up()
         now = self._time_of_clocks()
         self._drain(now, clocks.due, deadlines.handle_due_board, clocks.put_off)
-        self._drain(now, clocks.due_digests, due_digests.handle_due_digest, clocks.put_off_digest)
+        self._drain(now, digests.due, due_digests.handle_due_digest, digests.put_off)
         self._drain(now, solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
         self._drain(
             now, ladder_challenges.due, settling.carry_out_result, ladder_challenges.put_off
@@ -124,17 +125,19 @@ class Scheduler(Rounds):
     def note_up(self) -> None:
         """Record that the server is up: the door accepts mails, and play keeps up with them.
 
-        An interruption of more than `clocks.GAP` is an outage.
+        An interruption of more than `heartbeats.GAP` is an outage.
         """
         self.beat()
         now = self._clock.now()
-        late = [at for at in (self._oldest(), self._door_beat()) if at and now - at > clocks.GAP]
+        late = [
+            at for at in (self._oldest(), self._door_beat()) if at and now - at > heartbeats.GAP
+        ]
         self._record_up(min((now, *late)))
 
     def _record_up(self, moment: datetime) -> None:
         """Record that the server was up at a moment, and log the outage before it."""
         present = self._clock.now()
-        outage = self._writer.submit(lambda c: clocks.beat(c, moment, present)).result()
+        outage = self._writer.submit(lambda c: heartbeats.beat(c, moment, present)).result()
         if outage is None:
             return
         begun, ended = outage
@@ -150,7 +153,7 @@ class Scheduler(Rounds):
         It stays right for a while, since mails that come later are newer.
         """
         now, oldest, door = self._clock.now(), self._oldest(), self._door_beat()
-        is_shut = door is not None and now - door > clocks.GAP
+        is_shut = door is not None and now - door > heartbeats.GAP
         return min((now, *(at for at in (oldest, door if is_shut else None) if at is not None)))
 
     def _expire(self) -> None:

@@ -147,6 +147,13 @@ def daily_table(context: CommandContext, number: int) -> DailyTable | None:
     return None
 
 
+def open_tables(context: CommandContext, most: int) -> list[DailyTable]:
+    """Return the newest boxes of the day that are open, newest first, at most *most*."""
+    numbers = [box.number for game in dailies(context) for box in game.days[: most + 1]]
+    tables = (daily_table(context, number) for number in dict.fromkeys(numbers))
+    return [table for table in tables if table is not None and table.scene is not None][:most]
+
+
 def _opened(game: AnyGame, words: Sequence[str]) -> BoardScene:
     """Return an untouched box that shows its atoms."""
     record = GameRecord(game.info.key, game.info.rules_version, 1, tuple(words), b"")

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 
 from pbmserv.engine.time_spans import counted_time, merge_spans
 from pbmserv.service.core.context import CommandContext
-from pbmserv.store import clocks
+from pbmserv.store import heartbeats
+from pbmserv.store.accounts import absences
 from pbmserv.store.ladders import ladder_places
 
 
@@ -17,6 +18,6 @@ def last_sign(context: CommandContext, player_id: int, since: datetime) -> datet
 
 def silent_time(context: CommandContext, player_id: int, since: datetime) -> timedelta:
     """Return the time since a moment, without the player's absences and outages of the server."""
-    away = clocks.away(context.connection, player_id, since)
-    outages = clocks.outages_since(context.connection, since)
+    away = absences.away(context.connection, player_id, since)
+    outages = heartbeats.outages_since(context.connection, since)
     return counted_time(since, context.now, merge_spans((*away, *outages)))

@@ -19,7 +19,8 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.time_spans import first_part
 from pbmserv.engine.types import Seat
 from pbmserv.service.core.context import CommandContext
-from pbmserv.store import clocks
+from pbmserv.store import clocks, heartbeats
+from pbmserv.store.accounts import absences
 from pbmserv.store.boards import boards, game_pauses
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times
@@ -59,13 +60,13 @@ def person_at(context: CommandContext, board: BoardRow, sitter: Sitter, since: d
     """
     most = board.terms.away
     if most is None:
-        return sitter.person_away(clocks.away(context.connection, sitter.player_id, since))
+        return sitter.person_away(absences.away(context.connection, sitter.player_id, since))
     begun = min(since, board.created_at)
-    if board.event_id is not None and clocks.away(
+    if board.event_id is not None and absences.away(
         context.connection, sitter.player_id, begun - _LONGEST_EVENT
     ):
         begun = min(begun, _first_board_at(context, board.event_id, sitter.player_id) or begun)
-    away = clocks.away(context.connection, sitter.player_id, begun)
+    away = absences.away(context.connection, sitter.player_id, begun)
     return sitter.person_away(first_part(away, begun, timedelta(days=most)))
 
 
@@ -81,7 +82,7 @@ def server_of(context: CommandContext, board: BoardRow, since: datetime) -> Serv
 
     While the game of the board is stopped, no clock runs, as if the server were down.
     """
-    outages = clocks.outages_since(context.connection, since)
+    outages = heartbeats.outages_since(context.connection, since)
     pauses = game_pauses.spans(context.connection, board.game, since, context.now)
     return Server((*outages, *pauses), since)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
+from pbmserv.engine.time_spans import Span
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.tables.accounts import absences
 
@@ -21,6 +22,13 @@ class Absence:
     ends: datetime
 
 
+_ABSENCES = (
+    select(absences.c.begins, absences.c.ends)
+    .where(absences.c.player_id == bindparam("player"), absences.c.ends > bindparam("since"))
+    .order_by(absences.c.begins)
+)
+
+
 def of_player(connection: Connection, player_id: int) -> list[Absence]:
     """Return all absences of a player, oldest first."""
     rows = connection.execute(
@@ -29,6 +37,12 @@ def of_player(connection: Connection, player_id: int) -> list[Absence]:
         .order_by(absences.c.begins, absences.c.id)
     )
     return [Absence(*row) for row in rows]
+
+
+def away(connection: Connection, player_id: int, since: datetime) -> tuple[Span, ...]:
+    """Return a player's absences that end after *since*."""
+    rows = connection.execute(_ABSENCES, {"player": player_id, "since": since})
+    return tuple((row[0], row[1]) for row in rows)
 
 
 def at(all_absences: Iterable[Absence], now: datetime) -> Absence | None:

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, case, delete, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
-from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables.accounts import password_sources, wrong_passwords
 
@@ -37,20 +35,6 @@ _LOCKED = select(wrong_passwords.c.key).where(
     wrong_passwords.c.key.in_(bindparam("keys", expanding=True)),
     wrong_passwords.c.locked_until > bindparam("now"),
 )
-_FORGET = Prepared(delete(wrong_passwords).where(wrong_passwords.c.key == bindparam("key")))
-
-
-def _upsert(new: postgresql.Insert | sqlite.Insert) -> Prepared:
-    changed = {"forget_at": new.excluded.forget_at}
-    return Prepared(
-        new.on_conflict_do_update(index_elements=["key"], set_=changed), ("key", "forget_at")
-    )
-
-
-_NOTE_SOURCE = {
-    "sqlite": _upsert(sqlite.insert(password_sources)),
-    "postgresql": _upsert(postgresql.insert(password_sources)),
-}
 
 
 def add_wrong(
@@ -97,7 +81,7 @@ def locked_keys(connection: Connection, keys: Collection[str], now: datetime) ->
 
 def forget(connection: Connection, key: str) -> None:
     """Remove the count and the lock of a key."""
-    _FORGET.run(connection, {"key": key})
+    connection.execute(delete(wrong_passwords).where(wrong_passwords.c.key == key))
 
 
 def is_source(connection: Connection, key: str, now: datetime) -> bool:
@@ -109,7 +93,11 @@ def is_source(connection: Connection, key: str, now: datetime) -> bool:
 
 def note_source(connection: Connection, key: str, forget_at: datetime) -> None:
     """Remember a source of a right password."""
-    _NOTE_SOURCE[connection.dialect.name].run(connection, {"key": key, "forget_at": forget_at})
+    connection.execute(
+        insert_into(connection, password_sources)
+        .values(key=key, forget_at=forget_at)
+        .on_conflict_do_update(index_elements=["key"], set_={"forget_at": forget_at})
+    )
 
 
 def prune(connection: Connection, now: datetime) -> int:

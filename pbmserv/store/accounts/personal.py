@@ -5,9 +5,10 @@ Each statement names the columns that it shows, so that a new column is not show
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from sqlalchemy import (
@@ -47,10 +48,11 @@ from pbmserv.store.tables.ratings import rating_changes, ratings, scores
 from pbmserv.store.tables.teams import team_members, teams
 
 
-def data_of(connection: Connection, player: Player) -> dict[str, Any]:
-    """Return all data about a player that the player may know.
+def data_of(connection: Connection, player: Player) -> dict[str, Mapping[str, Any] | Iterable[Any]]:
+    """Return all data about a player that the player may know, by section.
 
-    Of a board, these are the player's own moves as written, never what an opponent hides.
+    Of a board, these are the player's own moves as written, never what an opponent hides. Boards
+    are read when they are iterated over.
     """
     absences = absence_rows.of_player(connection, player.id)
     return {
@@ -213,7 +215,35 @@ def _read(
     }
 
 
-def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
+def _boards(connection: Connection, player_id: int) -> Iterator[dict[str, Any]]:
+    """Yield a player's boards with the player's moves, of which there may be very many."""
+    boards_by_id = _boards_without_moves(connection, player_id)
+    rows = connection.execute(_MOVES, {"player_id": player_id})
+    for board_id, moves in groupby(rows, itemgetter(0)):
+        own_moves = [
+            {"seat": seat, "text": text, "created_at": at}
+            for _, seat, text, at in moves
+            if text is not None
+        ]
+        yield {**boards_by_id[board_id], "moves": own_moves}
+
+
+# Numbers of plies are left out, since they would show how many plies others have made.
+_MOVES = (
+    select(
+        seats.c.board_id,
+        seats.c.seat,
+        plies.c.text,
+        type_coerce(plies.c.created_at, InstantText),
+    )
+    .outerjoin(plies, (plies.c.board_id == seats.c.board_id) & (plies.c.seat == seats.c.seat))
+    .where(seats.c.player_id == _PLAYER)
+    .order_by(seats.c.board_id, plies.c.number)
+)
+"""All moves of a player; a seat without moves is a row without a text."""
+
+
+def _boards_without_moves(connection: Connection, player_id: int) -> dict[int, dict[str, Any]]:
     boards_by_id: dict[int, dict[str, Any]] = {}
     unsolved = set(
         connection.execute(
@@ -227,46 +257,23 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
         select(
             *boards.c["id", "game", "options", "status", "rated", "outcome"],
             *boards.c["created_at", "finished_at"],
-            seats.c.seat,
+            *seats.c["seat", "plan", "note"],
         )
         .join(seats, seats.c.board_id == boards.c.id)
         .where(seats.c.player_id == player_id)
         .order_by(boards.c.id, seats.c.seat)
     )
-    for row in connection.execute(statement).mappings():
-        plain = _plain(list(row.keys()), list(row.values()))
-        board = boards_by_id.setdefault(row["id"], {**plain, "seat": [], "moves": []})
+    for row in _rows(connection, statement):
+        seat, plan, note = row.pop("seat"), row.pop("plan"), row.pop("note")
         # Options may show what is hidden on a running board, or in a box that others still solve.
         if row["status"] in {"proposed", "active"} or row["id"] in unsolved:
-            board.pop("options", None)
-        board["seat"].append(row["seat"])
-    moves = (
-        select(
-            plies.c.board_id,
-            plies.c.seat,
-            plies.c.text,
-            type_coerce(plies.c.created_at, InstantText),
-        )
-        .join(seats, (seats.c.board_id == plies.c.board_id) & (seats.c.seat == plies.c.seat))
-        .where(seats.c.player_id == player_id)
-        .order_by(plies.c.board_id, plies.c.number)
-    )
-    # The number of a ply on its board would show how many plies others have made.
-    numbers: Counter[tuple[int, int]] = Counter()
-    for board_id, seat, text, at in connection.execute(moves).all():
-        numbers[board_id, seat] += 1
-        move = {"number": numbers[board_id, seat], "seat": seat, "text": text, "created_at": at}
-        boards_by_id[board_id]["moves"].append(move)
-    plans = select(seats.c.board_id, seats.c.plan).where(
-        seats.c.player_id == player_id, seats.c.plan.is_not(None)
-    )
-    for plan in connection.execute(plans):
-        boards_by_id[plan.board_id]["queued"] = plan.plan
-    notes = select(seats.c.board_id, seats.c.note).where(
-        seats.c.player_id == player_id, seats.c.note.is_not(None)
-    )
-    for seat in connection.execute(notes):
-        boards_by_id[seat.board_id]["note"] = seat.note
+            del row["options"]
+        board = boards_by_id.setdefault(row["id"], {**row, "seat": []})
+        board["seat"].append(seat)
+        if plan is not None:
+            board["queued"] = plan
+        if note is not None:
+            board["note"] = note
     submitted = (
         select(*submitted_moves.c["board_id", "turn", "text", "created_at"])
         .join(
@@ -278,7 +285,7 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     )
     for submitted_move in _rows(connection, submitted):
         boards_by_id[submitted_move.pop("board_id")]["submitted"] = submitted_move
-    return list(boards_by_id.values())
+    return boards_by_id
 
 
 def _letters(connection: Connection, player_id: int) -> list[dict[str, Any]]:

@@ -20,8 +20,8 @@ MOST_NAMES = 1_000
 """Further names that are looked up for a set of players. If a mailbox has more, the rest count as
 separate persons."""
 
-MOST_LINES = 8
-"""Lines that `first_each_once` reads at most, as a multiple of those that it returns."""
+MOST_READ = 8
+"""Lines that `first_each_once` reads at most for each line that it returns."""
 
 _PAIRS = select(addresses.c.player_id, addresses.c.mailbox).order_by(
     addresses.c.player_id, addresses.c.mailbox
@@ -153,6 +153,6 @@ def first_each_once(
     while True:
         lines = read(wanted)
         kept = each_once(connection, lines, besides)
-        if len(kept) >= most or len(lines) < wanted or wanted >= MOST_LINES * most:
+        if len(kept) >= most or len(lines) < wanted or wanted >= MOST_READ * most:
             return kept[:most]
         wanted *= 2

@@ -18,6 +18,7 @@ from sqlalchemy import (
     update,
 )
 
+from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.delivery import bounces
@@ -102,6 +103,14 @@ def by_id(connection: Connection, player_id: int) -> Player | None:
     """Return a player in any state, `None` if there is none."""
     rows = _BY_ID.run(connection, {"id": player_id})
     return Player(*rows[0]) if rows else None
+
+
+def active_of(connection: Connection, reply_address: ReplyAddress) -> Player | None:
+    """Return the active player of a reply address; `None` if a newer one has revoked it."""
+    player = by_id(connection, reply_address.player)
+    if player is None or not player.active or player.reply_epoch != reply_address.epoch:
+        return None
+    return player
 
 
 def active_by_userid(connection: Connection, userid: str) -> Player | None:

@@ -9,7 +9,6 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.mail import LetterState, outbox
 
@@ -35,22 +34,11 @@ def wanting_broadcasts(connection: Connection) -> list[Player]:
     )
 
 
-_NAMES = 20
-"""Names in one query. Their number is fixed, so that the statement is compiled once."""
-_UNNAMED = Prepared(
-    select(players.c.userid).where(
-        players.c.userid.in_([bindparam(f"name{n}") for n in range(_NAMES)]),
-        players.c.public.is_(False),
-    )
+_UNNAMED = select(players.c.userid).where(
+    players.c.userid.in_(bindparam("userids", expanding=True)), players.c.public.is_(False)
 )
 
 
 def unnamed(connection: Connection, userids: Collection[str]) -> frozenset[str]:
     """Return those userids that public pages must not show."""
-    names = sorted(userids)
-    hidden: set[str] = set()
-    for at in range(0, len(names), _NAMES):
-        batch = [*names[at : at + _NAMES], *[""] * _NAMES]
-        rows = _UNNAMED.run(connection, {f"name{n}": batch[n] for n in range(_NAMES)})
-        hidden |= {row[0] for row in rows}
-    return frozenset(hidden)
+    return frozenset(connection.execute(_UNNAMED, {"userids": sorted(userids)}).scalars())

@@ -177,29 +177,36 @@ _TERMS = {
 }
 """The columns that hold the terms of a board, and their attributes."""
 
-_OF_BOARD = [
+_BOARD_COLUMNS = [
     *(boards.c[field.name] for field in fields(BoardRow) if field.name in boards.c),
     *(boards.c[column] for column in _TERMS),
     exists().where(followers.c.board_id == boards.c.id).label("followed"),
 ]
-_NAMES = [column.name for column in _OF_BOARD]
-_OF_SITTER = columns_of(Sitter, seats, players, digest=players.c.digest_minute.is_not(None))
-_SEEN = (
-    select(*_OF_BOARD, *_OF_SITTER)
+_BOARD_NAMES = [column.name for column in _BOARD_COLUMNS]
+_SITTER_COLUMNS = columns_of(Sitter, seats, players, digest=players.c.digest_minute.is_not(None))
+_BOARD = (
+    select(*_BOARD_COLUMNS, *_SITTER_COLUMNS)
     .join(seats, seats.c.board_id == boards.c.id)
     .join(players, players.c.id == seats.c.player_id)
     .where(boards.c.id == bindparam("board"))
     .order_by(seats.c.seat)
 )
-_LOAD = Prepared(_SEEN)
+_LOAD = Prepared(_BOARD)
 # SQLite ignores the clause. After waiting for a lock, PostgreSQL returns the new state of locked
 # rows but the old state of others; so the seats, which `accept` changes, are locked, too.
-_LOCK = Prepared(_SEEN.with_for_update(of=(boards, seats)))
+_LOCK = Prepared(_BOARD.with_for_update(of=(boards, seats)))
 _PLAYER_BOARDS = (
     select(boards.c.id)
     .join(seats, seats.c.board_id == boards.c.id)
     .where(seats.c.player_id == bindparam("player"))
     .order_by(boards.c.id.desc())
+)
+
+_USERIDS = (
+    select(seats.c.board_id, players.c.userid)
+    .join(players, players.c.id == seats.c.player_id)
+    .where(seats.c.board_id.in_(bindparam("ids", expanding=True)))
+    .order_by(seats.c.board_id, seats.c.seat)
 )
 
 _PLAYED = 6
@@ -237,9 +244,9 @@ def _read(statement: Prepared, connection: Connection, board_id: int) -> BoardRo
     rows = statement.run(connection, {"board": board_id})
     if not rows:
         return None
-    values = dict(zip(_NAMES, rows[0], strict=False))  # the other columns are the sitter's
+    values = dict(zip(_BOARD_NAMES, rows[0], strict=False))  # the other columns are the sitter's
     values["clocks"] = from_json(values["clocks"])
-    sitters = tuple([Sitter(*row[len(_NAMES) :]) for row in rows])
+    sitters = tuple([Sitter(*row[len(_BOARD_NAMES) :]) for row in rows])
     bots = frozenset([sitter.seat for sitter in sitters if sitter.state == PlayerState.BOT])
     is_alone = len(sitters) - len(bots) == 1 and values["event_id"] is None
     times = {name: values.pop(column) for column, name in _TERMS.items()}
@@ -253,6 +260,14 @@ load = partial(_read, _LOAD)
 """Return a board, `None` if there is none."""
 lock = partial(_read, _LOCK)
 """Return a board and lock its rows until the end of the transaction."""
+
+
+def userids_of(connection: Connection, board_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
+    """Return the userids of the players of some boards, by board and seat."""
+    userids: dict[int, list[str]] = {board_id: [] for board_id in board_ids}
+    for board_id, userid in connection.execute(_USERIDS, {"ids": list(board_ids)}):
+        userids[board_id].append(userid)
+    return {board_id: tuple(names) for board_id, names in userids.items()}
 
 
 def columns_of_terms(terms: Terms) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from pbmserv.store.tables.bots import house_turns
 from pbmserv.store.tables.downtime import PauseKind, game_pauses, game_stops
 
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
+"""When bots move on the boards of a game that is paused."""
+
 _OPEN = game_pauses.c.ends.is_(None)
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
 
+from pbmserv.store.boards import boards as board_rows
 from pbmserv.store.shared_boxes.shared_boxes import is_secret
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import RUNNING, boards, plies, seats
@@ -61,21 +62,17 @@ _BEHIND = or_(
     boards.c.finished_at < bindparam("ended"),
     and_(boards.c.finished_at == bindparam("ended"), boards.c.id < bindparam("board")),
 )
-_MINE = boards.c.id.in_(select(seats.c.board_id).where(seats.c.player_id == bindparam("of_player")))
-OF_PLAYER = _ENDED.where(_MINE).order_by(*_NEWEST_FIRST).limit(bindparam("most"))
-_OF_PLAYER_GAME = OF_PLAYER.where(boards.c.game == bindparam("of_game"))
-_NAMES = (
-    select(seats.c.board_id, players.c.userid)
-    .join(players, players.c.id == seats.c.player_id)
-    .where(seats.c.board_id.in_(bindparam("ids", expanding=True)))
-    .order_by(seats.c.board_id, seats.c.seat)
+_HAS_PLAYER = boards.c.id.in_(
+    select(seats.c.board_id).where(seats.c.player_id == bindparam("of_player"))
 )
+OF_PLAYER = _ENDED.where(_HAS_PLAYER).order_by(*_NEWEST_FIRST).limit(bindparam("most"))
+_OF_PLAYER_GAME = OF_PLAYER.where(boards.c.game == bindparam("of_game"))
 _TURNS = (
     select(plies.c.board_id, func.count())
     .where(plies.c.board_id.in_(bindparam("ids", expanding=True)), plies.c.free.is_(False))
     .group_by(plies.c.board_id)
 )
-_COUNT = select(func.count()).select_from(boards).where(_MINE)
+_COUNT = select(func.count()).select_from(boards).where(_HAS_PLAYER)
 _ENDED_AT = select(boards.c.finished_at).where(boards.c.id == bindparam("board"))
 
 
@@ -207,10 +204,9 @@ def _games(
     connection: Connection, statement: Select[Any], values: dict[str, Any]
 ) -> list[EndedGame]:
     rows = connection.execute(statement, values).all()
-    names: dict[int, list[str]] = {row.id: [] for row in rows}
-    for board_id, userid in connection.execute(_NAMES, {"ids": list(names)}):
-        names[board_id].append(userid)
-    turns = {row[0]: row[1] for row in connection.execute(_TURNS, {"ids": list(names)})}
+    ids = [row.id for row in rows]
+    names = board_rows.userids_of(connection, ids)
+    turns = {row[0]: row[1] for row in connection.execute(_TURNS, {"ids": ids})}
     return [
         EndedGame(
             board=row.id,
@@ -220,7 +216,7 @@ def _games(
             ended_at=row.finished_at,
             reason=row.outcome["reason"],
             places=tuple(row.outcome["places"]),
-            names=tuple(names[row.id]),
+            names=names[row.id],
         )
         for row in rows
     ]

@@ -68,14 +68,6 @@ class Database:
             )
         self._kept = {engine: deque[Connection]() for engine in (self.writing, self.reading)}
 
-    def autocommit_connection(self) -> Connection:
-        """Return a connection to SQLite on which each statement is a transaction of its own.
-
-        It is for frequent reads: a connection of the pool and a transaction take several times as
-        long.
-        """
-        return _without_transactions(self.reading)
-
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """Yield a connection that sees one state of the database."""

@@ -51,7 +51,7 @@ class Timeouts:
     Attributes:
         url: the URL without our own words, for libpq.
         connecting: parameters of libpq that the URL does not set.
-        allowed: settings of a session that the URL does not set, in milliseconds.
+        session_ms: settings of a session that the URL does not set, in milliseconds.
         idle_s: seconds in which an idle connection must answer.
         silence_s: see `SILENCE_S`; the URL can set it as tcp_user_timeout.
         pool_s: see `POOL_TIMEOUT`.
@@ -59,7 +59,7 @@ class Timeouts:
 
     url: URL
     connecting: Mapping[str, str]
-    allowed: Mapping[str, int]
+    session_ms: Mapping[str, int]
     idle_s: float
     silence_s: float
     pool_s: float
@@ -98,7 +98,7 @@ def timeouts(url: str, busy_ms: int) -> Timeouts:
     in_url = {name: str(value) for name, value in parsed.query.items()}
     options = in_url.get("options", "")
     parameters = {**CONNECTING, **in_url}
-    allowed = {
+    session_ms = {
         "lock_timeout": busy_ms,
         "statement_timeout": busy_ms * 3 // 2,
         # A server of ours that vanishes in a transaction must not keep its locks for hours.
@@ -107,7 +107,7 @@ def timeouts(url: str, busy_ms: int) -> Timeouts:
     return Timeouts(
         parsed.difference_update_query([POOL_TIMEOUT]),
         {name: value for name, value in CONNECTING.items() if name not in in_url},
-        {name: value for name, value in allowed.items() if not _is_option(name, options)},
+        {name: value for name, value in session_ms.items() if not _is_option(name, options)},
         # psycopg waits at least two seconds, as libpq does; 0 means without limit.
         max(2.0, float(parameters["connect_timeout"])),
         float(parameters["tcp_user_timeout"]) / 1000 or SILENCE_S,
@@ -184,14 +184,14 @@ def _connected(limits: Timeouts, named: Mapping[str, Any]) -> PatientConnection:
 def _set_up(opened: PatientConnection, limits: Timeouts) -> None:
     """Set the timeouts of the session and of the connection."""
     opened.patience = opened.resting = limits.idle_s
-    for name, value in limits.allowed.items():
+    for name, value in limits.session_ms.items():
         opened.execute(f"SET {name} = {value}".encode())
-    allowed = opened.execute(
+    row = opened.execute(
         "SELECT extract(epoch FROM current_setting('statement_timeout')::interval)::float8"
     ).fetchone()
     opened.commit()
-    if allowed is not None and allowed[0]:  # 0 = no end
-        opened.working = allowed[0] + limits.silence_s
+    if row is not None and row[0]:  # 0 = no end
+        opened.working = row[0] + limits.silence_s
 
 
 def _begin_work(opened: PatientConnection, _record: Any, _proxy: Any) -> None:

@@ -24,7 +24,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 
 from pbmserv.store.core.database import as_dbapi_error, at_driver
-from pbmserv.store.tables.columns import State, from_json, to_json
+from pbmserv.store.tables.columns import from_json, to_json
 
 Values: TypeAlias = Mapping[str, Any]
 _Convert: TypeAlias = Callable[[Any], Any] | None
@@ -132,8 +132,6 @@ def _for_driver(kind: TypeEngine[Any]) -> _Convert:
         return None  # the driver accepts booleans
     if isinstance(kind, JSON):
         return to_json
-    if isinstance(kind, State):
-        return str  # the driver is slower with subclasses
     return kind.dialect_impl(_DIALECT).bind_processor(_DIALECT)
 
 

@@ -50,7 +50,7 @@ def upgrade(database: Database, stores: Stores = ALL) -> None:
 @contextmanager
 def migrating(database: Database) -> Iterator[Connection]:
     """Begin a transaction for migrations: one at a time, and without time limits."""
-    with database.writing.begin() as connection, _time_for(database, connection):
+    with database.writing.begin() as connection, _without_time_limits(database, connection):
         _lock(connection)
         yield connection
 
@@ -74,7 +74,9 @@ def _upgrade(connection: Connection, stores: Stores) -> None:
     command.upgrade(alembic_config(connection, stores), "head")
 
 
-def _time_for(database: Database, connection: Connection) -> AbstractContextManager[None]:
+def _without_time_limits(
+    database: Database, connection: Connection
+) -> AbstractContextManager[None]:
     """Lift the time limits of a transaction for a migration."""
     if database.is_sqlite:
         return nullcontext()

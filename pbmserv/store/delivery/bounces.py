@@ -23,8 +23,7 @@ from sqlalchemy import (
 from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.delivery import letter_octets
-from pbmserv.store.delivery import outbox as outbox_rows
-from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.outbox import COLUMNS, QueuedLetter
 from pbmserv.store.delivery.shares import of_new_row
 from pbmserv.store.tables.accounts import addresses
 from pbmserv.store.tables.mail import LetterState, bounces, outbox
@@ -162,16 +161,15 @@ def forget_strangers(connection: Connection, which: Collection[str]) -> None:
 
 def waiting(connection: Connection, player_id: int) -> list[QueuedLetter]:
     """Return letters that wait until this player can be reached, oldest first."""
-    ids = connection.execute(
-        select(outbox.c.id)
+    rows = connection.execute(
+        select(*COLUMNS)
         .where(
             outbox.c.player_id == player_id,
             outbox.c.state.in_((LetterState.PARKED, LetterState.RETURNED)),
         )
         .order_by(outbox.c.id)
-    ).scalars()
-    rows = (outbox_rows.letter(connection, number) for number in ids)
-    return [letter for letter in rows if letter is not None]
+    )
+    return [QueuedLetter(*row) for row in rows]
 
 
 def send_again(connection: Connection, ids: Sequence[int], address: str, now: datetime) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     LargeBinary,
+    Text,
     and_,
     bindparam,
     case,
@@ -126,9 +127,11 @@ _UPDATE_LOST = (
 )
 _RELEASE_LOST = Prepared(_UPDATE_LOST)
 _POSTPONE = Prepared(_UPDATE.values(due_at=bindparam("now")))
-_RELEASE = Prepared(_IN_HAND.values(due_at=bindparam("until"), claimed_by=None))
-_RELEASE_WITH_ERROR = Prepared(
-    _IN_HAND.values(due_at=bindparam("until"), error=bindparam("why"), claimed_by=None)
+_WHY = func.nullif(bindparam("why", type_=Text), "")
+_RELEASE = Prepared(
+    _IN_HAND.values(
+        due_at=bindparam("until"), claimed_by=None, error=func.coalesce(_WHY, outbox.c.error)
+    )
 )
 _SENT = Prepared(
     _IN_HAND.values(
@@ -291,12 +294,9 @@ def release(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) 
     Args:
         waits: id, time at which the letter is due, and error; ``""`` keeps the previous error.
     """
-    plain = [{**key_of(connection, i), "until": at} for i, at, why in waits if not why]
-    with_error = [{**key_of(connection, i), "until": at, "why": why} for i, at, why in waits if why]
-    if plain:
-        _RELEASE.run(connection, *plain)
-    if with_error:
-        _RELEASE_WITH_ERROR.run(connection, *with_error)
+    _RELEASE.run(
+        connection, *[{**key_of(connection, i), "until": at, "why": why} for i, at, why in waits]
+    )
 
 
 def mark_failed(connection: Connection, losses: Sequence[tuple[int, str]]) -> None:

@@ -10,9 +10,8 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, exists, select, update
 
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.store.core.statements import columns_of
 from pbmserv.store.delivery import letter_octets
-from pbmserv.store.delivery.outbox import IS_ROW, QueuedLetter, key_of
+from pbmserv.store.delivery.outbox import COLUMNS, IS_ROW, QueuedLetter, key_of
 from pbmserv.store.tables.mail import UNSENT, LetterState, letter_bytes, outbox
 
 _ABOUT = (
@@ -110,7 +109,7 @@ def _silenced(words: Any, userids: Collection[str]) -> Any:
 
 
 _FOR_DIGEST = (
-    select(*columns_of(QueuedLetter, outbox))
+    select(*COLUMNS)
     .where(outbox.c.player_id == bindparam("player"), outbox.c.state == LetterState.DIGEST)
     .order_by(outbox.c.id)
 )

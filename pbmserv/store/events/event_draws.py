@@ -55,6 +55,7 @@ class LastPlace:
     """The place of a player in an earlier season of a league.
 
     Attributes:
+        number: of the season.
         place: `None` for a player who was removed.
         size: number of players in the group.
     """

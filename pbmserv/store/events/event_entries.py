@@ -255,16 +255,16 @@ def set_lineup(
 def move(connection: Connection, old: int, new: int) -> None:
     """Give one player's entries and games to another; events that both have entered stay."""
     rows = connection.execute(select(entries.c.event_id).where(entries.c.player_id == new))
-    mine = list(rows.scalars())
+    events_of_new = list(rows.scalars())
     for column in (pairings.c.first_id, pairings.c.second_id):
         connection.execute(
             update(pairings)
-            .where(column == old, pairings.c.event_id.not_in(mine))
+            .where(column == old, pairings.c.event_id.not_in(events_of_new))
             .values({column: new})
         )
     connection.execute(
         update(entries)
-        .where(entries.c.player_id == old, entries.c.event_id.not_in(mine))
+        .where(entries.c.player_id == old, entries.c.event_id.not_in(events_of_new))
         .values(player_id=new)
     )
     games = select(regulars.c.game).where(regulars.c.player_id == new)

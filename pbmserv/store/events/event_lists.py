@@ -101,10 +101,10 @@ def count_forfeits(connection: Connection, like: Event, player_id: int, since: d
 
 def open_to_team(connection: Connection, team_id: int, now: datetime) -> list[Event]:
     """Return and lock the events that a team has entered and that still take entries."""
-    mine = select(entries.c.event_id).where(entries.c.team_id == team_id)
+    entered = select(entries.c.event_id).where(entries.c.team_id == team_id)
     rows = connection.execute(
         SELECT_EVENT.where(
-            events.c.id.in_(mine), events.c.status == EventStatus.OPEN, events.c.closes_at > now
+            events.c.id.in_(entered), events.c.status == EventStatus.OPEN, events.c.closes_at > now
         )
         .order_by(events.c.id)
         .with_for_update()

@@ -83,7 +83,7 @@ _DUE = (
     .order_by(events.c.due_at, events.c.id)
     .limit(bindparam("most"))
 )
-_MINE = SELECT_EVENT.where(
+_CLAIM = SELECT_EVENT.where(
     events.c.id == bindparam("event"), events.c.due_at.is_not(None), _IS_DUE
 ).with_for_update(skip_locked=True, of=events)
 
@@ -97,7 +97,7 @@ def due(connection: Connection, now: datetime, most: int) -> Sequence[int]:
 def claim(connection: Connection, event_id: int, now: datetime) -> Event | None:
     """Lock and return a due event; `None` if another process has it or has handled it."""
     values = {"event": event_id, "now": now, "soon": now + SOON}
-    row = connection.execute(_MINE, values).first()
+    row = connection.execute(_CLAIM, values).first()
     return None if row is None else Event(*row)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Update, delete, func, insert, select, update
 
-from pbmserv.engine.record import FORFEIT
+from pbmserv.engine.record import NOT_PLAYED
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.ladders.ladder_reigns import note_first
 from pbmserv.store.ladders.ladders import lock_by_id
@@ -177,7 +177,11 @@ def last_ply(connection: Connection, player_id: int, since: datetime) -> datetim
     moment: datetime | None = connection.execute(
         select(plies.c.created_at)
         .join(seats, (seats.c.board_id == plies.c.board_id) & (seats.c.seat == plies.c.seat))
-        .where(seats.c.player_id == player_id, plies.c.created_at > since, plies.c.text != FORFEIT)
+        .where(
+            seats.c.player_id == player_id,
+            plies.c.created_at > since,
+            plies.c.text.not_in(NOT_PLAYED),
+        )
         .order_by(plies.c.created_at.desc())
         .limit(1)
     ).scalar()

@@ -345,7 +345,7 @@ class Contents:
                     if value is not None and not isinstance(value, types[name]):
                         raise TypeError(name)
                 yield dict(row)
-        except (DBAPIError, KeyError, TypeError, ValueError, ServerFault):
+        except (DBAPIError, LookupError, TypeError, ValueError, ServerFault):
             raise OperatorError(
                 f"the copy has something in {table.name} that cannot be read"
             ) from None

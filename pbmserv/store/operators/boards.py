@@ -8,10 +8,9 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, func, select, update
 
 from pbmserv.engine.clocks import Terms
+from pbmserv.store.boards import boards as board_rows
 from pbmserv.store.boards import player_boards
-from pbmserv.store.boards.boards import columns_of_terms
 from pbmserv.store.operators.letters import fail_unsent
-from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.boards import BoardStatus, boards, followers, seats, submitted_moves
 
 
@@ -48,18 +47,12 @@ def board_lines(
         own = select(seats.c.board_id).where(seats.c.player_id == player_id)
         statement = statement.where(boards.c.id.in_(own))
     rows = list(connection.execute(statement.order_by(boards.c.id.desc()).limit(limit)))
-    names: dict[int, list[str]] = {row.id: [] for row in rows}
-    userids = (
-        select(seats.c.board_id, players.c.userid)
-        .join(players, players.c.id == seats.c.player_id)
-        .where(seats.c.board_id.in_(list(names)))
-        .order_by(seats.c.board_id, seats.c.seat)
-    )
-    for board_id, userid in connection.execute(userids):
-        names[board_id].append(userid)
+    names = board_rows.userids_of(connection, [row.id for row in rows])
     return [
-        BoardLine(r.id, r.game, r.status, tuple(names[r.id]), r.plies, r.created_at, r.due_at)
-        for r in rows
+        BoardLine(
+            row.id, row.game, row.status, names[row.id], row.plies, row.created_at, row.due_at
+        )
+        for row in rows
     ]
 
 
@@ -106,5 +99,5 @@ def set_rated(connection: Connection, board_id: int, *, rated: bool) -> None:
 
 def set_terms(connection: Connection, board_id: int, terms: Terms) -> None:
     """Set the time limits of a board."""
-    values = columns_of_terms(terms)
+    values = board_rows.columns_of_terms(terms)
     connection.execute(update(boards).where(boards.c.id == board_id).values(values))

@@ -59,7 +59,7 @@ def compact(database: Database, pause: Callable[[float], None]) -> None:
         OperatorError: the database is of an older version and large.
     """
     if not database.is_sqlite:
-        _on_its_own(database, "VACUUM ANALYZE")
+        _outside_transactions(database, "VACUUM ANALYZE")
         return
     with database.reading.connect() as connection:
         gradual = _pragma(connection, "auto_vacuum") == 2
@@ -78,10 +78,12 @@ def compact(database: Database, pause: Callable[[float], None]) -> None:
 def rebuild(database: Database) -> None:
     """Write the database again; meanwhile nobody can write (PostgreSQL: nor read)."""
     if not database.is_sqlite:
-        _on_its_own(database, "VACUUM FULL ANALYZE")
+        _outside_transactions(database, "VACUUM FULL ANALYZE")
         return
     # The temporary file of VACUUM is as large as the database, so it must not be in memory.
-    _on_its_own(database, "PRAGMA temp_store=FILE", "PRAGMA auto_vacuum=INCREMENTAL", "VACUUM")
+    _outside_transactions(
+        database, "PRAGMA temp_store=FILE", "PRAGMA auto_vacuum=INCREMENTAL", "VACUUM"
+    )
     _shorten_log(database)
 
 
@@ -107,7 +109,7 @@ def _shorten_log(database: Database) -> None:
         connection.detach()
 
 
-def _on_its_own(database: Database, *statements: str) -> None:
+def _outside_transactions(database: Database, *statements: str) -> None:
     """Execute statements that cannot run in a transaction."""
     with database.writing.connect() as connection:
         if database.is_sqlite:

@@ -27,11 +27,11 @@ from sqlalchemy import (
 
 from pbmserv.files import sqlite_file
 from pbmserv.store.boards import game_pauses
-from pbmserv.store.clocks import heartbeat
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals as arrival_rows
 from pbmserv.store.delivery import inbox as inbox_rows
 from pbmserv.store.delivery import mail_stores, settled_arrivals
+from pbmserv.store.heartbeats import heartbeat
 from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.bots import house_turns

@@ -19,6 +19,7 @@ from pbmserv.store.shared_boxes.shared_boxes import (
 from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.boards import boards, seats
 from pbmserv.store.tables.boxes import shared_boards, shared_boxes
+from pbmserv.store.tables.events import events
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,26 @@ def unfinished(connection: Connection, event_id: int, most: int) -> list[SharedB
         .limit(most)
     )
     return [SharedBoard(*row) for row in rows]
+
+
+def open_until(connection: Connection, player_id: int) -> dict[datetime, list[int]]:
+    """Return a player's unfinished boards of such events, by the moment at which these end."""
+    rows = connection.execute(
+        select(events.c.ends_at, shared_boards.c.board_id)
+        .join(shared_boxes, shared_boxes.c.id == shared_boards.c.box_id)
+        .join(events, events.c.id == shared_boxes.c.event_id)
+        .where(
+            shared_boards.c.player_id == player_id,
+            shared_boards.c.board_id.is_not(None),
+            shared_boards.c.rank.is_(None),
+            events.c.ends_at.is_not(None),
+        )
+        .order_by(events.c.ends_at, shared_boards.c.board_id)
+    )
+    by_end: dict[datetime, list[int]] = {}
+    for ends_at, board_id in rows:
+        by_end.setdefault(ends_at, []).append(board_id)
+    return by_end
 
 
 def given_up_since(

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from pbmserv.mail.mailboxes import mailbox_of
-from pbmserv.store.tables.columns import Instant, JsonTerms, JsonTuple, Key, State, metadata
+from pbmserv.store.tables.columns import Instant, JsonTerms, JsonTuple, Key, metadata, state_type
 
 
 class PlayerState(StrEnum):
@@ -67,7 +67,7 @@ players = Table(
     Column("address", String(254), nullable=False),
     Column("reply_epoch", Integer, nullable=False, default=0),
     Column("created_at", Instant, nullable=False),
-    Column("state", State(PlayerState, 8), nullable=False, server_default="active"),
+    Column("state", state_type(PlayerState, 8), nullable=False, server_default="active"),
     Column("format", String(8), nullable=False, server_default="html"),
     Column("tz", String(40), nullable=False, server_default="UTC"),
     Column("accept", String(4), nullable=False, server_default="ask"),
@@ -213,7 +213,7 @@ invitations = Table(
     Column("options", JsonTuple, nullable=False),
     Column("terms", JsonTerms, nullable=False),
     Column("created_at", Instant, nullable=False, index=True),
-    Column("state", State(InvitationState, 8), nullable=False),
+    Column("state", state_type(InvitationState, 8), nullable=False),
     Column("board_id", Key, nullable=True),
 )
 """Invitations to mail addresses, see `store.accounts.invitations.Invitation`."""

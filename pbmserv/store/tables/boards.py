@@ -20,7 +20,7 @@ from sqlalchemy import (
     true,
 )
 
-from pbmserv.store.tables.columns import Instant, JsonTerms, JsonTuple, Key, State, metadata
+from pbmserv.store.tables.columns import Instant, JsonTerms, JsonTuple, Key, metadata, state_type
 
 
 class BoardStatus(StrEnum):
@@ -44,7 +44,7 @@ boards = Table(
     Column("options", JsonTuple, nullable=False),
     Column("seed", LargeBinary, nullable=False),
     Column("thread", String(32), nullable=False),
-    Column("status", State(BoardStatus, 10), nullable=False),
+    Column("status", state_type(BoardStatus, 10), nullable=False),
     Column("rated", Boolean, nullable=False),
     Column("comparable", Boolean, nullable=False, server_default=true()),
     Column("plies", Integer, nullable=False, default=0),
@@ -98,7 +98,7 @@ player_boards = Table(
     Column("board_id", ForeignKey("boards.id"), primary_key=True),
     Column("game", String(32), nullable=False),
     Column("seats", SmallInteger, nullable=False),
-    Column("status", State(BoardStatus, 10), nullable=False),
+    Column("status", state_type(BoardStatus, 10), nullable=False),
     Column("proven", Boolean, nullable=False),
     Column("accepted", Boolean, nullable=False),
 )

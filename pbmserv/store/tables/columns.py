@@ -18,10 +18,10 @@ from sqlalchemy import (
     BigInteger,
     DateTime,
     Dialect,
+    Enum,
     Integer,
     LargeBinary,
     MetaData,
-    String,
     TypeDecorator,
 )
 
@@ -98,28 +98,10 @@ def _moment_text(moment: datetime | None) -> str | None:
     return moment.isoformat(" ", "microseconds").removesuffix("+00:00")
 
 
-class State(TypeDecorator[StrEnum]):
-    """A member of a `StrEnum`, stored as its text."""
-
-    impl = String
-    cache_ok = True
-
-    def __init__(self, states: type[StrEnum], length: int) -> None:
-        super().__init__(length)
-        self.states = states
-
-    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:  # noqa: ARG002
-        return _text_of
-
-    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002
-        members: dict[str | None, StrEnum | None] = {member.value: member for member in self.states}
-        members[None] = None
-        return members.__getitem__
-
-
-def _text_of(state: StrEnum | None) -> str | None:
-    """Return the text of a state, since drivers are slower with subclasses of `str`."""
-    return None if state is None else str(state)
+def state_type(states: type[StrEnum], length: int) -> Enum:
+    """Return the type of a column for members of a `StrEnum`, which is stored as their texts."""
+    texts = [state.value for state in states]
+    return Enum(states, native_enum=False, length=length, values_callable=lambda _: texts)
 
 
 to_json: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -166,16 +148,6 @@ _LONGEST = 256 * 1024
 would keep the writer busy for tens of milliseconds."""
 
 
-class Unpacked(bytes):
-    """Octets that were read from packed ones.
-
-    Attributes:
-        packed: the packed octets, so that a mail is copied to another table as it is.
-    """
-
-    packed: bytes
-
-
 def pack(value: bytes | Mapping[str, Any]) -> bytes:
     """Return octets, or a JSON object, in stored form.
 
@@ -183,8 +155,6 @@ def pack(value: bytes | Mapping[str, Any]) -> bytes:
     """
     if not value:
         return b""
-    if isinstance(value, Unpacked):
-        return value.packed
     octets = value if isinstance(value, bytes) else to_json(value).encode()
     if _SHORTEST <= len(octets) <= _LONGEST:
         small = zlib.compress(octets, level=1)
@@ -211,9 +181,7 @@ def unpack(kept: bytes | None, *, is_json: bool) -> Any:
         raise ServerFault("a value in the database is compressed in no form that we know")
     if is_json:
         return from_json(octets.decode()) if octets else {}
-    unpacked = Unpacked(octets)
-    unpacked.packed = kept
-    return unpacked
+    return octets
 
 
 class PackedBytes(TypeDecorator[bytes]):

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from sqlalchemy import Column, Index, SmallInteger, String, Table, Text, text
 
-from pbmserv.store.tables.columns import Instant, Key, State, metadata
+from pbmserv.store.tables.columns import Instant, Key, metadata, state_type
 
 
 class PauseKind(StrEnum):
@@ -50,7 +50,7 @@ game_pauses = Table(
     metadata,
     Column("id", Key, primary_key=True),
     Column("game", String(32), nullable=False),
-    Column("kind", State(PauseKind, 8), nullable=False),
+    Column("kind", state_type(PauseKind, 8), nullable=False),
     Column("why", Text, nullable=False),
     Column("begins", Instant, nullable=False),
     Column("ends", Instant, nullable=True),

@@ -19,7 +19,7 @@ from sqlalchemy import (
     false,
 )
 
-from pbmserv.store.tables.columns import Instant, JsonTuple, Key, State, metadata
+from pbmserv.store.tables.columns import Instant, JsonTuple, Key, metadata, state_type
 
 
 class EventStatus(StrEnum):
@@ -66,7 +66,7 @@ events = Table(
     Column("game", String(32), nullable=False),
     Column("number", Integer, nullable=False),
     Column("name", String(60), nullable=False),
-    Column("status", State(EventStatus, 10), nullable=False),
+    Column("status", state_type(EventStatus, 10), nullable=False),
     Column("options", JsonTuple, nullable=False),
     Column("rules", JSON, nullable=False),
     Column("owner_id", ForeignKey("players.id"), nullable=True, index=True),
@@ -89,7 +89,7 @@ entries = Table(
     metadata,
     Column("event_id", ForeignKey("events.id"), primary_key=True),
     Column("player_id", ForeignKey("players.id"), primary_key=True, index=True),
-    Column("status", State(EntryStatus, 10), nullable=False),
+    Column("status", state_type(EntryStatus, 10), nullable=False),
     Column("section", SmallInteger, nullable=True),
     Column("seed", Integer, nullable=True),
     Column("rating", Float, nullable=True),

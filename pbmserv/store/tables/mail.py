@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-from pbmserv.store.tables.columns import Instant, Key, PackedBytes, PackedJson, State, metadata
+from pbmserv.store.tables.columns import Instant, Key, PackedBytes, PackedJson, metadata, state_type
 
 stores = Table(
     "stores",
@@ -113,7 +113,7 @@ inbox = Table(
     Column("sender", String(254), nullable=False),
     Column("peer", String(64), nullable=False),
     Column("raw", PackedBytes, nullable=False),
-    Column("state", State(MailState, 8), nullable=False),
+    Column("state", state_type(MailState, 8), nullable=False),
     Column("error", Text, nullable=False, default=""),
     Column("received_at", Instant, nullable=False),
     Column("player_id", Key, nullable=True, index=True),
@@ -196,7 +196,7 @@ outbox = Table(
     Column("words", PackedJson, nullable=False),
     Column("message_id", String(200), nullable=False),
     Column("in_reply_to", String(998), nullable=False),
-    Column("state", State(LetterState, 8), nullable=False),
+    Column("state", state_type(LetterState, 8), nullable=False),
     Column("attempts", Integer, nullable=False, default=0),
     Column("due_at", Instant, nullable=True),
     Column("error", Text, nullable=False, default=""),

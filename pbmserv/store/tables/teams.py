@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from sqlalchemy import Boolean, Column, ForeignKey, SmallInteger, String, Table, false
 
-from pbmserv.store.tables.columns import Instant, Key, State, metadata
+from pbmserv.store.tables.columns import Instant, Key, metadata, state_type
 
 
 class MemberStatus(StrEnum):
@@ -41,7 +41,7 @@ team_members = Table(
     metadata,
     Column("team_id", ForeignKey("teams.id"), primary_key=True),
     Column("player_id", ForeignKey("players.id"), primary_key=True, index=True),
-    Column("status", State(MemberStatus, 10), nullable=False),
+    Column("status", state_type(MemberStatus, 10), nullable=False),
     Column("place", SmallInteger, nullable=True),
     Column("muted", Boolean, nullable=False, server_default=false()),
     Column("since", Instant, nullable=False),

@@ -34,7 +34,7 @@ def build_api(printer: Printer, web_requests: WebRequests, allowance: Allowance)
         allowance: processor time for anonymous readers, shared with the pages.
     """
     endpoints = [
-        *PublicHandlers(printer, web_requests.public, allowance).endpoints,
+        *PublicHandlers(printer, web_requests, allowance).endpoints,
         *SeatHandlers(web_requests).endpoints,
     ]
     index = IndexHandlers(printer, endpoints)

@@ -16,7 +16,6 @@ from pbmserv.views.public_facts import (
     PlayerRating,
     PublicBoardPage,
     PublicPlayer,
-    Standing,
     StandingsTable,
 )
 from pbmserv.web.api.shapes import (
@@ -28,7 +27,6 @@ from pbmserv.web.api.shapes import (
     Outcome,
     Player,
     Rated,
-    Rating,
     Ratings,
     Running,
     Seat,
@@ -67,7 +65,7 @@ def shown_fields(scene: BoardScene) -> dict[str, Any]:
 
 def ratings_of(table: StandingsTable) -> Ratings:
     """Return the standings of a game."""
-    return shape_from(Ratings, table, players=[_rating(row) for row in (*table.rows, *table.below)])
+    return shape_from(Ratings, table, players=[*table.rows, *table.below])
 
 
 def ladder_of(page: LadderPage) -> Ladder:
@@ -100,15 +98,10 @@ def player_of(player: PublicPlayer) -> Player:
 
 def _rated(rating: PlayerRating, curve: Sequence[Mapping[str, Any]]) -> Rated:
     """Return a player's rating at a game with its changes."""
-    standing = None if rating.standing is None else _rating(rating.standing)
     changes = [
         shape_from(Change, change, day=change["date"], rating=change["shown"]) for change in curve
     ]
-    return shape_from(Rated, rating, rating=standing, changes=changes)
-
-
-def _rating(row: Standing) -> Rating:
-    return shape_from(Rating, row, rating=row.shown, won=row.wins, lost=row.losses, drawn=row.draws)
+    return shape_from(Rated, rating, rating=rating.standing, changes=changes)
 
 
 def board_of(page: PublicBoardPage, url: str) -> Board:

@@ -23,7 +23,12 @@ from pbmserv.web.api.shapes import Problem, adapter
 EXAMPLES = Path(__file__).with_name("examples.json")
 """Requests and answers that `tests/web/record_examples.py` recorded from a server."""
 
-PUBLISHED_NAMES = {"FinishedBoard": "Finished", "LadderGame": "LadderBoard", "Tally": "Counted"}
+PUBLISHED_NAMES = {
+    "FinishedBoard": "Finished",
+    "LadderGame": "LadderBoard",
+    "Standing": "Rating",
+    "Tally": "Counted",
+}
 """Names of schemas by our classes' names, where programs know them by another name."""
 
 _ABOUT = """The facts of the public pages, and a seat at a board by the token of its page.

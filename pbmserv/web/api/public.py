@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pbmserv.service.pages.public_pages import PublicPages
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.pages import event_pages, public_boards, public_players
+from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.views.public_facts import EventLine, EventPage, FinishedBoard, Seek, TeamPage
 from pbmserv.web.api.conversions import (
@@ -26,6 +30,9 @@ from pbmserv.web.api.shapes import Board, Game, Ladder, Listing, Player, Ratings
 from pbmserv.web.http.responses import BRIEFLY_UNLISTED, SHARED
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.printer import Printer
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 USUAL_LIMIT, HIGHEST_LIMIT = 30, 50
 """Items of a list if the client does not say how many, and at most."""
@@ -47,9 +54,10 @@ class PublicHandlers:
         endpoints: the addresses of the handlers.
     """
 
-    def __init__(self, printer: Printer, public: PublicPages, allowance: Allowance) -> None:
+    def __init__(self, printer: Printer, web_requests: WebRequests, allowance: Allowance) -> None:
         self._printer = printer
-        self._public = public
+        self._public = web_requests.public
+        self._guest_boxes = web_requests.guest_boxes
         self._allowance = allowance
         self._url = printer.url("/api")
         self.endpoints = [
@@ -92,9 +100,7 @@ class PublicHandlers:
         limit = number_of(request, "limit", 1, HIGHEST_LIMIT) or USUAL_LIMIT
         before = number_of(request, "before", 1, LAST_NUMBER) or 0
         # One board more shows whether there is another page.
-        boards = await self._allowance.spend(
-            request, lambda: self._public.finished_boards(userid, limit + 1, before)
-        )
+        boards = await self._read(request, public_players.finished_of, userid, limit + 1, before)
         if boards is None:
             raise ApiProblem(404, "not-behind" if before else "no-player")
         headers, next_url = dict(BRIEFLY_UNLISTED), None
@@ -112,7 +118,7 @@ class PublicHandlers:
         turn = number_of(request, "turn", 0, LAST_NUMBER)
 
         async def make() -> Board | None:
-            page = await self._public.board(number, turn)
+            page = await self._public.read(public_boards.board_page, number, turn)
             return None if page is None else board_of(page, self._printer.url(f"/game/{number}"))
 
         board = await self._allowance.spend(request, make)
@@ -122,28 +128,28 @@ class PublicHandlers:
 
     async def ratings(self, request: Request) -> Response:
         """The best players of each game."""
-        tables = await self._allowance.spend(request, self._public.standings)
+        tables = await self._read(request, public_players.standings)
         ratings = [ratings_of(table) for table in tables]
         return json_response(request, Listing(ratings), Listing[Ratings], BRIEFLY_UNLISTED)
 
     async def rating(self, request: Request) -> Response:
         """The best players of a game."""
         key = request.path_params["game"]
-        for table in await self._allowance.spend(request, self._public.standings):
+        for table in await self._read(request, public_players.standings):
             if table.game == key:
                 return json_response(request, ratings_of(table), Ratings, BRIEFLY_UNLISTED)
         raise ApiProblem(404, "no-game", game=key[:40])
 
     async def ladders(self, request: Request) -> Response:
         """The ladders of all games."""
-        pages = await self._allowance.spend(request, self._public.ladders)
+        pages = await self._read(request, public_players.ladders)
         ladders = [ladder_of(page) for page in pages]
         return json_response(request, Listing(ladders), Listing[Ladder], BRIEFLY_UNLISTED)
 
     async def ladder(self, request: Request) -> Response:
         """The ladder of a game."""
         key = request.path_params["game"]
-        page = await self._allowance.spend(request, lambda: self._public.ladder(key))
+        page = await self._read(request, public_players.ladder, key)
         if page is None:
             raise ApiProblem(404, "no-game", game=key[:40])
         return json_response(request, ladder_of(page), Ladder, BRIEFLY_UNLISTED)
@@ -151,39 +157,39 @@ class PublicHandlers:
     async def player(self, request: Request) -> Response:
         """The public facts of a player."""
         userid = request.path_params["userid"]
-        player = await self._allowance.spend(request, lambda: self._public.player(userid))
+        player = await self._read(request, public_players.player_page, userid)
         if player is None:
             raise ApiProblem(404, "no-player")
         return json_response(request, player_of(player), Player, BRIEFLY_UNLISTED)
 
     async def seeks(self, request: Request) -> Response:
         """Open seeks: players who look for an opponent."""
-        seeks = await self._allowance.spend(request, self._public.seeks)
+        seeks = await self._read(request, public_players.open_seeks)
         return json_response(request, Listing(seeks), Listing[Seek], BRIEFLY_UNLISTED)
 
     async def events(self, request: Request) -> Response:
         """Leagues, cups and other events: those that take entries first."""
-        events = await self._allowance.spend(request, self._public.events)
+        events = await self._read(request, event_pages.lines)
         return json_response(request, Listing(list(events)), Listing[EventLine], BRIEFLY_UNLISTED)
 
     async def event(self, request: Request) -> Response:
         """The tables and games of an event, of twelve groups from a group on."""
         number = number_in_path(request, "event")
         first = number_of(request, "group", 1, LAST_NUMBER)
-        event = await self._allowance.spend(request, lambda: self._public.event(number, first or 1))
+        event = await self._read(request, event_pages.page, number, first or 1)
         if event is None:
             raise ApiProblem(404, "no-event", number=request.path_params["event"][:40])
         return json_response(request, event, EventPage, BRIEFLY_UNLISTED)
 
     async def teams(self, request: Request) -> Response:
         """The teams, by name."""
-        teams = await self._allowance.spend(request, self._public.teams)
+        teams = await self._read(request, event_pages.teams_listed)
         return json_response(request, Listing(list(teams)), Listing[TeamPage], BRIEFLY_UNLISTED)
 
     async def team(self, request: Request) -> Response:
         """A team with its members."""
         key = request.path_params["team"]
-        team = await self._allowance.spend(request, lambda: self._public.team(key))
+        team = await self._read(request, event_pages.team_page, key)
         if team is None:
             raise ApiProblem(404, "no-team", name=key[:40])
         return json_response(request, team, TeamPage, BRIEFLY_UNLISTED)
@@ -192,7 +198,19 @@ class PublicHandlers:
         """The guest box of today, after the taps in "state" and one more."""
         query = request.query_params
         look = GuestLook(state=query.get("state", ""), tap=query.get("tap", ""))
-        page = await self._allowance.spend(request, lambda: self._public.guest(look))
+        page = await self._allowance.spend(request, lambda: self._guest_boxes.page(look))
         if page is None:
             raise ApiProblem(404, "no-today")
         return json_response(request, today_of(page), Today, BRIEFLY_UNLISTED)
+
+    async def _read(
+        self,
+        request: Request,
+        look: Callable[Concatenate[CommandContext, P], T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Look public facts up, within the allowance of processor time."""
+        return await self._allowance.spend(
+            request, lambda: self._public.read(look, *args, **kwargs)
+        )

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS
-from pbmserv.views.public_facts import Fame, LadderGame, Rung, Seek, Tally
+from pbmserv.views.public_facts import Fame, LadderGame, Rung, Seek, Standing, Tally
 
 T = TypeVar("T")
 Names = Sequence[str]
@@ -71,25 +71,6 @@ class Game:
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
-    """A player's rating.
-
-    Attributes:
-        rank: the place in the table; null = none yet.
-        provisional: whether it comes from too few games to be sure.
-    """
-
-    userid: str
-    rank: int | None
-    rating: int
-    provisional: bool
-    games: int
-    won: int
-    lost: int
-    drawn: int
-
-
-@dataclass(frozen=True, slots=True)
 class Ratings:
     """The best players of a game.
 
@@ -99,7 +80,7 @@ class Ratings:
 
     game: str
     title: str
-    players: list[Rating]
+    players: list[Standing]
     more: bool
 
 
@@ -123,7 +104,7 @@ class Rated:
 
     game: str
     title: str
-    rating: Rating | None
+    rating: Standing | None
     changes: list[Change]
 
 

@@ -7,6 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.service.pages.public_pages import PublicPages
+from pbmserv.service.solo import daily_archive
 from pbmserv.views.board_forms import drawing_label
 from pbmserv.views.pictures import Painter
 from pbmserv.web.http.responses import BRIEFLY, existing, tagged_response
@@ -35,13 +36,14 @@ class _DailyBoxPages:
         """Show the archive of the boxes of the day."""
         if not self._printer.facts.boxes:
             return self._printer.error_page(404, "missing")
-        games = await self._public.dailies()
+        games = await self._public.read(daily_archive.dailies)
         return tagged_response(
             request, self._printer.render("dailies", games=games), headers=BRIEFLY
         )
 
     async def daily(self, request: Request) -> Response:
-        table = existing(await self._public.daily(request.path_params["number"]))
+        number = request.path_params["number"]
+        table = existing(await self._public.read(daily_archive.daily_table, number))
         drawing, drawn = table.drawing, None
         if drawing is not None and table.scene is not None:
             drawn = self._painter.svg_for_page(drawing, drawing_label(table.scene, drawing))

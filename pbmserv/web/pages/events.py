@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from pbmserv.service.pages import event_pages
 from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.web.http.responses import BRIEFLY_UNLISTED, existing, tagged_response
 from pbmserv.web.http.url_parameters import group_of
@@ -33,22 +34,24 @@ class _EventPages:
 
     async def events(self, request: Request) -> Response:
         """Show the events: those that take entries, those that run, and those that are over."""
-        events = await self._public.events()
+        events = await self._public.read(event_pages.lines)
         text = self._printer.render("events", events=events)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def event(self, request: Request) -> Response:
         """Show the tables of an event; with ``?group=13`` from that group on."""
         number = request.path_params["number"]
-        event = existing(await self._public.event(number, group_of(request)))
+        event = existing(await self._public.read(event_pages.page, number, group_of(request)))
         text = self._printer.render("event", words=event)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def teams(self, request: Request) -> Response:
-        text = self._printer.render("teams", teams=await self._public.teams())
+        teams = await self._public.read(event_pages.teams_listed)
+        text = self._printer.render("teams", teams=teams)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def team(self, request: Request) -> Response:
-        page = existing(await self._public.team(request.path_params["key"]))
+        key = request.path_params["key"]
+        page = existing(await self._public.read(event_pages.team_page, key))
         text = self._printer.render("team", page=page)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)

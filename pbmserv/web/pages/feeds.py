@@ -6,7 +6,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from pbmserv.service.pages import event_pages, public_players
 from pbmserv.service.pages.public_pages import PublicPages
+from pbmserv.service.solo import daily_archive
 from pbmserv.web.http.responses import BRIEFLY, existing, tagged_response
 from pbmserv.web.http.url_parameters import group_of
 from pbmserv.web.limits.allowance import Allowance
@@ -39,20 +41,20 @@ class _Feeds:
     async def games(self, request: Request) -> Response:
         """Answer with the feed of finished boards, of all players or of one."""
         userid = request.path_params.get("userid", "")
-        games = existing(await self._public.finished_boards(userid, IN_A_FEED))
+        games = existing(await self._public.read(public_players.finished_of, userid, IN_A_FEED))
         text = self._printer.render_plain("games.atom", games=games, userid=userid.lower())
         return tagged_response(request, text, ATOM, BRIEFLY)
 
     async def daily(self, request: Request) -> Response:
         """Answer with the feed of boxes of the day that are open."""
-        tables = await self._public.tables(IN_A_FEED)
+        tables = await self._public.read(daily_archive.open_tables, IN_A_FEED)
         return tagged_response(
             request, self._printer.render_plain("daily.atom", tables=tables), ATOM, BRIEFLY
         )
 
     async def events(self, request: Request) -> Response:
         """Answer with the feed of events that begin or end."""
-        events = await self._public.events()
+        events = await self._public.read(event_pages.lines)
         return tagged_response(
             request, self._printer.render_plain("events.atom", events=events), ATOM, BRIEFLY
         )
@@ -60,13 +62,14 @@ class _Feeds:
     async def event(self, request: Request) -> Response:
         """Answer with the feed of an event: its games that are over."""
         number = request.path_params["number"]
-        event = existing(await self._public.event(number, group_of(request)))
+        event = existing(await self._public.read(event_pages.page, number, group_of(request)))
         return tagged_response(
             request, self._printer.render_plain("event.atom", words=event), ATOM, BRIEFLY
         )
 
     async def ladder(self, request: Request) -> Response:
         """Answer with the feed of a ladder's movements."""
-        page = existing(await self._public.ladder(request.path_params["game"]))
+        game = request.path_params["game"]
+        page = existing(await self._public.read(public_players.ladder, game))
         text = self._printer.render_plain("ladder.atom", page=page, climbs=page.climbs[:IN_A_FEED])
         return tagged_response(request, text, ATOM, BRIEFLY)

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from pbmserv.service.pages.public_players import finished_of
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.views.names import PublicName
@@ -47,6 +48,7 @@ class _FrontPages:
     ) -> None:
         self._printer = printer
         self._web_requests = web_requests
+        self._public = web_requests.public
         self._rendered = PageCache(1)
         keys = [game.key for game in printer.facts.games]
         self._rules = {key for key in keys if help_pages.has(key)}
@@ -57,7 +59,8 @@ class _FrontPages:
         So a name leaves the page as soon as its player wants none there. A reader whose share is
         used up can still see it, since it costs so little.
         """
-        names = players_of(await self._web_requests.public.finished_boards("", LATEST) or ())
+        games = await self._public.read(finished_of, "", LATEST)
+        names = players_of(games or ())
         page = await self._rendered.get(
             "front",
             (int(monotonic() // RENDERED_S), tuple(names)),
@@ -66,7 +69,7 @@ class _FrontPages:
         return tagged_response(request, page or b"", headers=BRIEFLY)
 
     async def _front(self, names: list[PublicName]) -> bytes:
-        guest_box = await self._web_requests.public.guest(GuestLook())
+        guest_box = await self._web_requests.guest_boxes.page(GuestLook())
         values = {"page": guest_box, "players": names, "rules": self._rules}
         return self._printer.render("front", **values).encode()
 

@@ -6,8 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pbmserv.service.pages.public_pages import PublicPages
-from pbmserv.service.solo.guest_box import GuestLook
+from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook
 from pbmserv.web.http.responses import BRIEFLY, BRIEFLY_UNLISTED, existing, tagged_response
 from pbmserv.web.http.url_parameters import step_of
 from pbmserv.web.limits.allowance import Allowance
@@ -15,17 +14,19 @@ from pbmserv.web.rendering.page_cache import PageCache
 from pbmserv.web.rendering.printer import Printer
 
 
-def guest_box_routes(printer: Printer, public: PublicPages, allowance: Allowance) -> list[Route]:
+def guest_box_routes(
+    printer: Printer, guest_boxes: GuestBoxes, allowance: Allowance
+) -> list[Route]:
     """Return the route of the page; boxes that were played are charged to the allowance."""
-    return [Route("/today", _GuestBoxPage(printer, public, allowance).today)]
+    return [Route("/today", _GuestBoxPage(printer, guest_boxes, allowance).today)]
 
 
 class _GuestBoxPage:
     """The handler of the page."""
 
-    def __init__(self, printer: Printer, public: PublicPages, allowance: Allowance) -> None:
+    def __init__(self, printer: Printer, guest_boxes: GuestBoxes, allowance: Allowance) -> None:
         self._printer = printer
-        self._public = public
+        self._guest_boxes = guest_boxes
         self._allowance = allowance
         self._rendered = PageCache(1)
 
@@ -46,7 +47,7 @@ class _GuestBoxPage:
         )
         if not look.is_first:
             return await self._allowance.spend(request, lambda: self._played(request, look))
-        page = existing(await self._public.guest(look))
+        page = existing(await self._guest_boxes.page(look))
 
         async def make() -> bytes:
             return self._printer.render("today", page=page).encode()
@@ -56,6 +57,6 @@ class _GuestBoxPage:
 
     async def _played(self, request: Request, look: GuestLook) -> Response:
         """Show the guest box after a guest's moves."""
-        page = existing(await self._public.guest(look))
+        page = existing(await self._guest_boxes.page(look))
         text = self._printer.render("today", page=page)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)

@@ -15,6 +15,7 @@ from starlette.routing import Route
 from pbmserv.commands.help_topics import HelpTopic, help_pages, rows_for, topic
 from pbmserv.commands.table.row_types import Kind, Row, Scope, Trait
 from pbmserv.engine.types import GameInfo
+from pbmserv.views.environment import loader_of
 from pbmserv.web.http.responses import SHARED, existing, tagged_response
 from pbmserv.web.pages.help_blocks import Block, blocks_of, slug_of, titled
 
@@ -86,7 +87,7 @@ class HelpPages:
 
     def _exists(self, about: HelpTopic) -> bool:
         try:
-            self._templates.get_template(about.template)
+            loader_of(self._templates).get_source(self._templates, about.template)
         except TemplateNotFound:
             return False
         return True

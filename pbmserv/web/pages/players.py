@@ -7,6 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.engine.registry import Titles
+from pbmserv.service.pages import public_players
 from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.web.http.responses import BRIEFLY_UNLISTED, existing, tagged_response
 from pbmserv.web.limits.allowance import Allowance
@@ -35,27 +36,30 @@ class _PlayerPages:
         self._titles = Titles({game.key: game.title for game in printer.facts.games})
 
     async def seeks(self, request: Request) -> Response:
-        seeks = await self._public.seeks()
+        seeks = await self._public.read(public_players.open_seeks)
         text = self._printer.render("seeks", seeks=seeks, titles=self._titles)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def standings(self, request: Request) -> Response:
-        tables = await self._public.standings()
+        tables = await self._public.read(public_players.standings)
         text = self._printer.render("standings", tables=tables)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def ladders(self, request: Request) -> Response:
         """Show the ladders of all games."""
-        text = self._printer.render("ladders", ladders=await self._public.ladders())
+        ladders = await self._public.read(public_players.ladders)
+        text = self._printer.render("ladders", ladders=ladders)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def ladder(self, request: Request) -> Response:
-        page = existing(await self._public.ladder(request.path_params["game"]))
+        game = request.path_params["game"]
+        page = existing(await self._public.read(public_players.ladder, game))
         text = self._printer.render("ladder", page=page)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def player(self, request: Request) -> Response:
-        player = existing(await self._public.player(request.path_params["userid"]))
+        userid = request.path_params["userid"]
+        player = existing(await self._public.read(public_players.player_page, userid))
         graphs = {game: rating_graph(curve) for game, curve in player.curves.items()}
         text = self._printer.render("player", player=player, titles=self._titles, graphs=graphs)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)

@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from pbmserv.extras import why_missing
+from pbmserv.service.pages import public_boards
 from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.views.board_forms import drawing_label
 from pbmserv.views.pictures import Painter
@@ -54,7 +55,7 @@ class _PublicBoardPages:
         """Show a board; with ``?turn=5`` after five turns."""
 
         async def make(number: int, turn: int | None) -> bytes | None:
-            page = await self._public.board(number, turn)
+            page = await self._public.read(public_boards.board_page, number, turn)
             if page is None:
                 return None
             drawn = [
@@ -78,7 +79,7 @@ class _PublicBoardPages:
             return RedirectResponse(f"{path}.svg{'?' if query else ''}{query}")
 
         async def make(number: int, turn: int | None) -> bytes | None:
-            page = await self._public.board(number, turn)
+            page = await self._public.read(public_boards.board_page, number, turn)
             if page is None or not page.drawings:
                 return None
             if is_png:
@@ -106,7 +107,7 @@ class _PublicBoardPages:
         if not (text is None or is_number(text)):
             return self._printer.error_page(404, "missing")
         turn = None if text is None else int(text)
-        stamp = await self._public.stamp(number)
+        stamp = await self._public.read(public_boards.stamp, number)
         body = None
         if stamp is not None:
             body = await self._rendered.get(

@@ -8,7 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from pbmserv.service.pages import public_players
 from pbmserv.service.pages.public_pages import PublicPages
+from pbmserv.service.solo import daily_archive
 from pbmserv.web.http.responses import CSS, SHARED, SVG, file_route, tagged_response
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.printer import Printer
@@ -40,8 +42,8 @@ class _SiteFiles:
 
     async def sitemap(self, request: Request) -> Response:
         """Answer with the pages that search engines may read."""
-        games = await self._public.finished_boards("", IN_THE_SITEMAP)
-        dailies = await self._public.dailies()
+        games = await self._public.read(public_players.finished_of, "", IN_THE_SITEMAP)
+        dailies = await self._public.read(daily_archive.dailies)
         sitemap = self._printer.render_plain("sitemap.xml", finished=games or (), dailies=dailies)
         return tagged_response(request, sitemap, "application/xml", SHARED)
 

@@ -148,8 +148,8 @@ def consistent(
 def search_compiled(loops: ModuleType, options: Options, results: Sequence[Result]) -> Cases:
     """Search the cases with compiled loops."""
     rays = COMPILED if len(options.board.cells) <= LARGE else COMPILED // 10
-    result: Cases = loops.search(options.board, results, options.least, options.most, rays, CASES)
-    return result
+    board, least, most = options.board, options.least, options.most
+    return search(board, results, least, most, rays, CASES, loops.search_squares)
 
 
 def samples_of(
@@ -198,7 +198,7 @@ def settled_samples(
         limits: the range of the number of atoms. Each number is equally likely.
         amounts: the most layouts of a sample; moves and rounds as in `sampler.take_in`.
     """
-    cells = {square: cell for cell, square in enumerate(field_of(board).squares)}
+    cells = field_of(board).cells
     samples: dict[tuple[int, int], dict[frozenset[int], None]] = {}
     for (squares, _, wrong), kin in _crowds(loops, board, results, limits, *amounts):
         sample = samples.setdefault(kin, {})

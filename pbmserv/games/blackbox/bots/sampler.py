@@ -1,7 +1,7 @@
 """Finds layouts that explain results by loops that numba compiles (the extra ``house``).
 
-`search` searches all cases. `scatter` and `take_in` are for boards with too many cases; see
-`candidates`. Only integers are compared, so that all machines find the same layouts.
+`search_squares` serves `search.search`. `scatter` and `take_in` are for boards with too many cases;
+see `candidates`. Only integers are compared, so that all machines find the same layouts.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numba import config, njit
+from numba.extending import register_jitable
 
-from pbmserv.games.blackbox.bots.search import ATOM, EMPTY, UNKNOWN, Case, Cases, Result
+from pbmserv.games.blackbox.bots import search
+from pbmserv.games.blackbox.bots.search import Result
 from pbmserv.games.blackbox.geometry import Geometry, geometry
 from pbmserv.games.blackbox.rays import HIT, field_of, walk
 
-ASKS = HIT - 1
-"""Replaces a result that depends on an unknown square."""
+_NOT_FIRED = HIT - 1
 
 Crowd: TypeAlias = tuple[Any, Any, Any]
 """Three arrays: the squares of each layout (0 for no further atom), the number of its atoms, and
@@ -28,12 +29,15 @@ the number of contradicted results. The arrays are never changed."""
 _compiled = njit(cache=bool(config.CACHE_DIR), nogil=True)  # cached if a folder is writable
 _inner = njit(nogil=True)  # for functions that only these call, which are cached with them
 _trace = _inner(walk)
+for _step in (search.move_on, search.follow, search.next_square, search.move_back):
+    register_jitable(_step)
+_search_squares = _compiled(search.search_squares)
 
 
 def compile_all() -> None:
     """Compile all loops, or read them from the cache."""
     board = geometry(3, 3)
-    search(board, [(0, HIT)], 1, 1, 1, 1)
+    search.search(board, [(0, HIT)], 1, 1, 1, 1, search_squares)
     spectra(board, [frozenset({0})])
     take_in(board, [(0, HIT)], scatter(board, (1, 1), 1, 1), 1, 1, 1)
 
@@ -42,27 +46,24 @@ def compile_all() -> None:
 def _field(board: Geometry) -> Any:
     """Return the arrays of a board.
 
-    These are exits, doors and squares as in `rays.Field`, and the cell of each square, -1 for none.
+    These are exits, doors, squares and cells as in `rays.Field`.
     """
     field = field_of(board)
-    cells = [-1] * len(field.empty)
-    for cell, square in enumerate(field.squares):
-        cells[square] = cell
-    parts = (field.exits, field.doors, field.squares, cells)
+    parts = (field.exits, field.doors, field.squares, field.cells)
     return tuple(np.array(part, dtype=np.int64) for part in parts)
 
 
-def search(
-    board: Geometry, results: Iterable[Result], least: int, most: int, rays: int, room: int
-) -> Cases:
-    """Search as `search.search` does, and stop at more than *room* cases."""
-    # Fire detours also from their other ends, where other cells are unknown.
-    outs = dict(results)
-    outs |= {out: port for port, out in outs.items() if out >= 0}
-    rows, cases, complete = _divide(_field(board), *_arrays(outs.items()), least, most, rays, room)
-    rows = rows[: cases * complete]
-    parts = [[np.flatnonzero(row == value).tolist() for value in (ATOM, UNKNOWN)] for row in rows]
-    return Cases([Case(tuple(atoms), tuple(open_)) for atoms, open_ in parts], complete)
+def search_squares(
+    squares: bytearray,
+    exits: Sequence[int],
+    doors: Sequence[tuple[int, int, int]],
+    outs: Sequence[int],
+    *limits: int,
+) -> Any:
+    """Search as `search.search_squares` does, but many times faster."""
+    door_array = np.array(doors, dtype=np.int64).reshape(-1, 3)
+    arrays = np.frombuffer(squares, dtype=np.uint8), np.array(exits, dtype=np.int64), door_array
+    return _search_squares(*arrays, np.array(outs, dtype=np.int64), *limits)
 
 
 def scatter(board: Geometry, limits: tuple[int, int], size: int, seed: int) -> Crowd:
@@ -106,7 +107,7 @@ def _arrays(results: Iterable[Result]) -> Any:
 def _spectra(field, layouts):
     """Compute `spectra` for rows of cells."""
     exits, doors, squares, _ = field
-    results = np.full((layouts.shape[0], doors.shape[0]), ASKS, dtype=np.int16)
+    results = np.full((layouts.shape[0], doors.shape[0]), _NOT_FIRED, dtype=np.int16)
     filled = np.zeros(exits.shape[0], dtype=np.uint8)
     for row in range(layouts.shape[0]):
         filled[:] = 0
@@ -114,124 +115,12 @@ def _spectra(field, layouts):
             if cell >= 0:
                 filled[squares[cell]] = 1
         for port, door in enumerate(doors):
-            if results[row, port] == ASKS:
+            if results[row, port] == _NOT_FIRED:
                 out = _trace(filled, exits, door[0], door[1], door[2], port)
                 results[row, port] = out
                 if out >= 0:
                     results[row, out] = port
     return results
-
-
-@_inner
-def _trace_on(filled, exits, place, ahead, left, full, seen):
-    """Trace a ray from a place on its way.
-
-    If *full*, unknown squares are empty, since all atoms are placed. Squares into which the ray
-    looks get 1 in *seen*. Return the result or `ASKS`, the place of the ray, its step ahead, its
-    step to the left, and the square at which it stops.
-    """
-    unknown = UNKNOWN + 1 if full else UNKNOWN
-    while True:
-        front = place + ahead
-        seen[front] = 1
-        if filled[front] == ATOM:
-            return HIT, place, ahead, left, front
-        if filled[front] == unknown:
-            return ASKS, place, ahead, left, front
-        seen[front + left] = seen[front - left] = 1
-        on_left, on_right = filled[front + left], filled[front - left]
-        if exits[place] >= 0 and (on_left == ATOM or on_right == ATOM):
-            return exits[place], place, ahead, left, front
-        if on_left == unknown:
-            return ASKS, place, ahead, left, front + left
-        if on_right == unknown:
-            return ASKS, place, ahead, left, front - left
-        if on_left == ATOM:
-            if on_right == ATOM:
-                ahead, left = -ahead, -left
-            else:
-                ahead, left = -left, ahead
-        elif on_right == ATOM:
-            ahead, left = left, -ahead
-        elif exits[front] < 0:
-            place = front
-        else:
-            return exits[front], place, ahead, left, front
-
-
-@_compiled
-def _divide(field, ports, outs, least, most, budget, room):
-    """Search for `search`. Return a row with the values of all cells for each case, the number of
-    cases, and whether they are complete."""
-    exits, doors, squares, _ = field
-    cells, rays = squares.shape[0], ports.shape[0]
-    filled = np.zeros(exits.shape[0], dtype=np.uint8)
-    for square in squares:
-        filled[square] = UNKNOWN
-    # For each decision so far the state of all rays: place, ahead, left, square of the stop.
-    stand = np.zeros((cells + 2, rays, 4), dtype=np.int32)
-    for ray in range(rays):
-        for part in range(3):
-            stand[0, ray, part] = doors[ports[ray], part]
-    stops = np.zeros(exits.shape[0], dtype=np.int32)
-    chosen = np.empty(cells + 2, dtype=np.int64)
-    other = np.zeros(cells + 2, dtype=np.uint8)
-    rows = np.empty((room, cells), dtype=np.uint8)
-    seen = np.zeros(exits.shape[0], dtype=np.uint8)
-    cases, placed, unknown, level, fresh = 0, 0, cells, 0, 0
-    while True:
-        full, fits, best = placed == most, True, -1
-        for square in range(stops.shape[0]):
-            stops[square] = 0
-        for ray in range(rays):
-            square = stand[level, ray, 3]
-            if square >= 0 and (full or square == fresh):
-                budget -= 1
-                now = stand[level, ray]
-                out, place, ahead, left, square = _trace_on(
-                    filled, exits, now[0], now[1], now[2], full, seen
-                )
-                if out != ASKS and out != outs[ray]:
-                    fits = False
-                    break
-                square = square if out == ASKS else -1
-                now[0], now[1], now[2], now[3] = place, ahead, left, square
-            if square >= 0:
-                stops[square] += 1
-                if best < 0 or stops[square] > stops[best]:
-                    best = square
-        if fits and best < 0 and placed + unknown >= least:
-            if cases == room:
-                return rows, cases, False
-            for cell in range(cells):
-                content = filled[squares[cell]]
-                rows[cases, cell] = EMPTY if full and content == UNKNOWN else content
-            cases += 1
-        if fits and best >= 0:
-            if budget < 1:
-                return rows, cases, False
-            chosen[level] = best
-            unknown -= 1
-            other[level] = placed + unknown >= least
-            filled[best] = EMPTY if other[level] else ATOM
-            placed += filled[best] == ATOM
-        else:  # back to the last decision with an alternative
-            level -= 1
-            while level >= 0 and not other[level]:
-                placed -= filled[chosen[level]] == ATOM
-                filled[chosen[level]] = UNKNOWN
-                unknown += 1
-                level -= 1
-            if level < 0:
-                return rows, cases, True
-            other[level] = 0
-            filled[chosen[level]] = ATOM
-            placed += 1
-        fresh = chosen[level]
-        for ray in range(rays):
-            for part in range(4):
-                stand[level + 1, ray, part] = stand[level, ray, part]
-        level += 1
 
 
 @_inner
@@ -252,10 +141,27 @@ def _below(lots, end):
 @_inner
 def _look(field, port, filled, seen):
     """Return the result of a ray. *seen* gets 1 for each square into which it looks, else 0."""
-    door = field[1][port]
+    exits, door = field[0], field[1][port]
     for square in range(seen.shape[0]):
         seen[square] = 0
-    return _trace_on(filled, field[0], door[0], door[1], door[2], True, seen)[0]
+    place, ahead, left = door[0], door[1], door[2]
+    while True:
+        front = place + ahead
+        seen[front] = 1
+        if filled[front]:
+            return HIT
+        seen[front + left] = seen[front - left] = 1
+        on_left, on_right = filled[front + left], filled[front - left]
+        if exits[place] >= 0 and (on_left or on_right):
+            return exits[place]
+        if on_left:
+            ahead, left = (-ahead, -left) if on_right else (-left, ahead)
+        elif on_right:
+            ahead, left = left, -ahead
+        elif exits[front] < 0:
+            place = front
+        else:
+            return exits[front]
 
 
 @_inner

@@ -12,9 +12,10 @@ kept. They are not a fair sample, but good enough to play.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, compress
 from math import comb, log
 
 from pbmserv.engine.rng import Rng
@@ -35,12 +36,14 @@ _FINE = 1 << 16
 Result = tuple[int, int]
 """A port and the result of its ray; see `rays.trace`."""
 
-_Ray = tuple[int, int, int]
-"""A port, its result, and the unknown square at which the ray stopped last.
+Question = tuple[bytearray, Sequence[int], Sequence[tuple[int, int, int]], Sequence[int]]
+"""Squares, exits, doors and outs; see `search_squares`."""
 
-While that square is unknown, the ray stops there again. 0, which is outside the box, means that the
-ray must be fired.
-"""
+Search = Callable[..., tuple[Sequence[Iterable[int]], bool, int]]
+"""A function like `search_squares`."""
+
+_WHERE_ATOM = bytes.maketrans(bytes((EMPTY, ATOM, UNKNOWN)), b"\0\1\0")
+_WHERE_UNKNOWN = bytes.maketrans(bytes((EMPTY, ATOM, UNKNOWN)), b"\0\0\1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,15 @@ def likelihoods(cells: int, counts: Iterable[int]) -> dict[int, int]:
     return {count: unit // size for count, size in sizes.items()}
 
 
-def search(board: Geometry, results: Sequence[Result], least: int, most: int, rays: int) -> Cases:
+def search(
+    board: Geometry,
+    results: Sequence[Result],
+    least: int,
+    most: int,
+    rays: int,
+    most_cases: int = sys.maxsize,
+    search_with: Search | None = None,
+) -> Cases:
     """Find the cases in which *least* to *most* atoms explain the results.
 
     Args:
@@ -96,8 +107,13 @@ def search(board: Geometry, results: Sequence[Result], least: int, most: int, ra
         results: the results.
         least, most: the range of the number of atoms.
         rays: the most rays to fire.
+        most_cases: the search ends if there are more.
+        search_with: `sampler.search_squares`, if that is to search and not `search_squares`.
     """
-    return _Search(board, results, least, most, rays).run()
+    limits = least, most, rays, most_cases
+    run = search_with or search_squares
+    states, complete, _ = run(*_question(board, results, {}), *limits)
+    return Cases([_case_of(board, bytes(state), most) for state in states], complete)
 
 
 def is_possible(
@@ -116,214 +132,198 @@ def is_possible(
         board, results, least, most, rays: see `search`.
         fixed: `EMPTY` or `ATOM` for each fixed cell.
     """
-    tree = _Search(board, results, least, most, rays)
-    tree.stops_at_first = True
-    for cell, value in fixed.items():
-        tree.squares[tree.grid.squares[cell]] = value
-    tree.placed = sum(value == ATOM for value in fixed.values())
-    tree.unknown -= len(fixed)
-    if not tree.placed <= most or tree.placed + tree.unknown < least:
-        return False, 0
-    result = tree.run()
-    return True if result.cases else False if result.complete else None, rays - tree.budget
+    question = _question(board, results, fixed)
+    states, complete, left = search_squares(*question, least, most, rays, 0)
+    return True if states else False if complete else None, rays - left
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """A decision about a square, and the state of the search before it.
-
-    Attributes:
-        square: the square.
-        rays: the rays that were not explained.
-        placed: the number of atoms.
-        unknown: the number of unknown cells after the decision.
-        other: whether an atom must still be tried.
-    """
-
-    square: int
-    rays: list[_Ray]
-    placed: int
-    unknown: int
-    other: bool
+def _question(board: Geometry, results: Sequence[Result], fixed: Mapping[int, int]) -> Question:
+    """Return the first arguments of `search_squares`."""
+    field = field_of(board)
+    squares = bytearray(field.empty)
+    for cell, square in enumerate(field.squares):
+        squares[square] = fixed.get(cell, UNKNOWN)
+    outs = dict(results)
+    # Fire detours also from their other ends, where other cells are unknown.
+    outs |= {out: port for port, out in results if out != HIT}
+    return squares, field.exits, [field.doors[port] for port in outs], list(outs.values())
 
 
-@dataclass(slots=True)
-class _Search:
-    """A search through the tree of decisions about squares.
-
-    Attributes:
-        board, results, least, most: see `search`.
-        budget: the rays that may still be fired.
-        squares: the state of each square.
-        cases: those that explain all results.
-        trail: the decisions that led to the present state.
-        placed, unknown: the numbers of atoms, and of undecided cells.
-        stops_at_first: ends the search with the first case.
-    """
-
-    board: Geometry
-    results: Sequence[Result]
-    least: int
-    most: int
-    budget: int
-    grid: Field = field(init=False)
-    squares: bytearray = field(init=False)
-    cases: list[Case] = field(default_factory=list)
-    trail: list[_Choice] = field(default_factory=list)
-    placed: int = 0
-    unknown: int = 0
-    stops_at_first: bool = False
-
-    def __post_init__(self) -> None:
-        self.grid = field_of(self.board)
-        self.squares = bytearray(self.grid.empty)
-        for square in self.grid.squares:
-            self.squares[square] = UNKNOWN
-        self.unknown = len(self.grid.squares)
-
-    def run(self) -> Cases:
-        """Search the tree, empty cells first, without recursion since it may be deep."""
-        both = [(out, port) for port, out in self.results if out not in (HIT, port)]
-        # Fire detours also from their other ends, where other cells are unknown.
-        rays: list[_Ray] | None = [(port, out, 0) for port, out in (*self.results, *both)]
-        while rays is not None:
-            left, square = self._explain(rays)
-            if self.stops_at_first and self.cases:
-                break
-            if square is None or not self._decide(square, left):
-                rays = self._backtrack()
-            elif self.budget < 1:
-                return Cases(self.cases, complete=False)
-            else:
-                rays = left
-        return Cases(self.cases, complete=True)
-
-    def _explain(self, rays: list[_Ray]) -> tuple[list[_Ray], int | None]:
-        """Fire the rays as far as squares are known.
-
-        Returns:
-            The rays that are not explained yet, and the unknown square at which most of them stop.
-            The square is `None` if a result is contradicted, or all are explained. In the latter
-            case, the case is kept.
-        """
-        grid, squares = self.grid, self.squares
-        left: list[_Ray] = []
-        stops: dict[int, int] = {}
-        for ray in rays:
-            self.budget -= 1  # also for rays that need not be fired, to limit the size of the tree
-            port, result, stopped = ray
-            if squares[stopped] != UNKNOWN:
-                out = fire(grid, squares, port)
-                if out >= HIT:
-                    if out != result:
-                        return left, None
-                    continue
-                stopped = square_of(out)
-                door, ahead, side = grid.doors[port]
-                # At the door, an atom on the other side reflects the ray before it looks there.
-                is_beside = abs(stopped - door - ahead) == abs(side)
-                left.append((port, result, 0 if is_beside else stopped))
-            else:
-                left.append(ray)
-            stops[stopped] = stops.get(stopped, 0) + 1
-        if not left:
-            self._keep()
-            return left, None
-        return left, max(stops, key=stops.__getitem__)
-
-    def _decide(self, square: int, left: list[_Ray]) -> bool:
-        """Decide about a square, empty first. Return `False` if neither is possible."""
-        unknown = self.unknown - 1
-        if self.placed + unknown >= self.least:
-            can_be_atom = self.placed < self.most
-            self.trail.append(_Choice(square, left, self.placed, unknown, can_be_atom))
-            self.squares[square] = EMPTY
-        elif self.placed < self.most:
-            self.trail.append(_Choice(square, left, self.placed, unknown, other=False))
-            self.squares[square] = ATOM
-            self.placed += 1
-        else:
-            return False
-        self.unknown = unknown
-        return True
-
-    def _backtrack(self) -> list[_Ray] | None:
-        """Return to the last decision with an alternative, and take it.
-
-        Returns:
-            The rays that were not explained there, `None` if the search is complete.
-        """
-        while self.trail:
-            last = self.trail.pop()
-            if last.other:
-                self.squares[last.square] = ATOM
-                self.placed, self.unknown = last.placed + 1, last.unknown
-                done = _Choice(last.square, last.rays, last.placed, last.unknown, other=False)
-                self.trail.append(done)
-                return last.rays
-            self.squares[last.square] = UNKNOWN
-            self.placed, self.unknown = last.placed, last.unknown + 1
-        return None
-
-    def _keep(self) -> None:
-        """Add the present state to the cases."""
-        cells = self.grid.squares
-        state = [self.squares[square] for square in cells]
-        self.cases.append(
-            Case(
-                tuple(cell for cell, value in enumerate(state) if value == ATOM),
-                tuple(cell for cell, value in enumerate(state) if value == UNKNOWN),
-            )
-        )
+def _case_of(board: Geometry, state: bytes, most: int) -> Case:
+    """Return the case of a state of all squares, in which at most *most* atoms are possible."""
+    cells = field_of(board).cells
+    atoms = tuple(compress(cells, state.translate(_WHERE_ATOM)))
+    has_all = len(atoms) == most
+    return Case(atoms, () if has_all else tuple(compress(cells, state.translate(_WHERE_UNKNOWN))))
 
 
-def square_of(out: int) -> int:
-    """Return the unknown square at which a ray stopped, from the result of `fire`."""
-    return HIT - 1 - out
+def search_squares(
+    squares: bytearray,
+    exits: Sequence[int],
+    doors: Sequence[tuple[int, int, int]],
+    outs: Sequence[int],
+    least: int,
+    most: int,
+    budget: int,
+    most_cases: int,
+) -> tuple[Sequence[Iterable[int]], bool, int]:
+    """Search the tree of decisions about unknown squares, empty ones first.
 
+    A ray stops at the first unknown square into which it looks. The square at which most rays have
+    stopped is decided next, and only the rays that have stopped there move on. numba compiles this
+    function and the next three for `sampler`, so all arguments are plain values.
 
-def fire(field: Field, squares: bytearray, port: int) -> int:
-    """Fire a ray into a box with unknown squares.
+    Args:
+        squares: the state of each square: `EMPTY`, `ATOM` or `UNKNOWN`.
+        exits: see `rays.Field`.
+        doors: where each ray enters; see `rays.Field`.
+        outs: the result of each ray.
+        least, most: the range of the number of atoms.
+        budget: the rays that may be fired.
+        most_cases: the search ends if there are more cases.
 
     Returns:
-        The result of `rays.trace`, or a number below `HIT` if the ray stops at an unknown square;
-        see `square_of`.
+        The state of all squares in each case, whether these are all cases, and the rest of the
+        budget.
     """
-    place, ahead, left = field.doors[port]
-    exits = field.exits
-    place += ahead
-    result = _at_door(squares, place, left, port)
-    if result is not None:
-        return result
+    # The place of each ray, its steps ahead and to its left, and the square at which it stopped, -1
+    # for none. At first all have stopped at square 0, which is outside the box.
+    rays = [(door[0], door[1], door[2], 0) for door in doors]
+    stopped = [0] * len(squares)  # the number of rays that stopped at each square
+    stopped[0] = len(rays)
+    # Former states of rays, with their numbers in front; the first one only tells numba the type.
+    earlier = [(0, 0, 0, 0, 0)]
+    # The decided squares, whether they may still have an atom, and the former length of `earlier`.
+    decisions: list[tuple[int, bool, int]] = []
+    cases: list[bytearray] = []
+    placed = unknown = newest = 0
+    for state in squares:
+        placed += state == ATOM
+        unknown += state == UNKNOWN
+    if placed > most or placed + unknown < least:
+        return cases, True, budget
+    while True:
+        budget += len(earlier)
+        fits = move_on(squares, exits, outs, rays, stopped, earlier, newest, placed == most)
+        budget -= len(earlier)
+        square = next_square(rays, stopped) if fits else -1
+        if fits and square < 0:
+            cases.append(squares.copy())
+            if len(cases) > most_cases:
+                return cases, False, budget
+        if square >= 0:
+            if budget < 1:
+                return cases, False, budget
+            unknown -= 1
+            may_be_empty = placed + unknown >= least
+            squares[square] = EMPTY if may_be_empty else ATOM
+            placed += not may_be_empty
+            decisions.append((square, may_be_empty, len(earlier)))
+            newest = square
+            continue
+        while decisions and not decisions[-1][1]:
+            squares[decisions.pop()[0]] = UNKNOWN
+            placed -= 1
+            unknown += 1
+        if not decisions:
+            return cases, True, budget
+        newest, _, length = decisions.pop()
+        move_back(rays, stopped, earlier, length)
+        squares[newest] = ATOM
+        placed += 1
+        decisions.append((newest, False, length))
+
+
+def move_on(
+    squares: bytearray,
+    exits: Sequence[int],
+    outs: Sequence[int],
+    rays: list[tuple[int, int, int, int]],
+    stopped: list[int],
+    earlier: list[tuple[int, int, int, int, int]],
+    newest: int,
+    full: bool,
+) -> bool:
+    """Move the rays that stopped at the newest square, or all if no further atom is possible.
+
+    Return whether their results are right.
+    """
+    unknown = -1 if full else UNKNOWN
+    for n, ray in enumerate(rays):
+        place, ahead, left, stop = ray
+        if stop < 0 or (stop != newest and not full):
+            continue
+        earlier.append((n, place, ahead, left, stop))
+        stopped[stop] -= 1
+        out, place, ahead, left, stop = follow(squares, exits, place, ahead, left, unknown)
+        rays[n] = (place, ahead, left, stop)
+        if stop >= 0:
+            stopped[stop] += 1
+        elif out != outs[n]:
+            return False
+    return True
+
+
+def follow(
+    squares: bytearray, exits: Sequence[int], place: int, ahead: int, left: int, unknown: int
+) -> tuple[int, int, int, int, int]:
+    """Follow a ray from a place on its way to its end, or until it looks at an unknown square.
+
+    Args:
+        squares, exits: see `search_squares`.
+        place, ahead, left: the place of the ray, its step ahead, and the step to its left.
+        unknown: the state of unknown squares, -1 if all these are empty.
+
+    Returns:
+        The result of the ray, its place and steps, and the unknown square that it looks at. There
+        is a result if the last one is -1.
+    """
     while True:
         front = place + ahead
-        if squares[front]:
-            return HIT if squares[front] == ATOM else HIT - 1 - front
+        if squares[front] == ATOM:
+            return HIT, place, ahead, left, -1
+        if squares[front] == unknown:
+            return HIT, place, ahead, left, front
         on_left, on_right = squares[front + left], squares[front - left]
-        if on_left == UNKNOWN:
-            return HIT - 1 - (front + left)
-        if on_right == UNKNOWN:
-            return HIT - 1 - (front - left)
-        if on_left:
-            ahead, left = (-ahead, -left) if on_right else (-left, ahead)
-        elif on_right:
+        if exits[place] >= 0 and ATOM in (on_left, on_right):
+            return exits[place], place, ahead, left, -1
+        if on_left == unknown:
+            return HIT, place, ahead, left, front + left
+        if on_right == unknown:
+            return HIT, place, ahead, left, front - left
+        if on_left == ATOM:
+            ahead, left = (-ahead, -left) if on_right == ATOM else (-left, ahead)
+        elif on_right == ATOM:
             ahead, left = left, -ahead
         elif exits[front] < 0:
             place = front
         else:
-            return exits[front]
+            return exits[front], place, ahead, left, -1
 
 
-def _at_door(squares: bytearray, front: int, left: int, port: int) -> int | None:
-    """Return the result of `fire` for a ray at its port, `None` if it enters."""
-    if squares[front]:
-        return HIT if squares[front] == ATOM else HIT - 1 - front
-    on_left, on_right = squares[front + left], squares[front - left]
-    if ATOM in (on_left, on_right):
-        return port
-    if on_left:
-        return HIT - 1 - (front + left)
-    return HIT - 1 - (front - left) if on_right else None
+def next_square(rays: Sequence[tuple[int, int, int, int]], stopped: Sequence[int]) -> int:
+    """Return the square at which most rays have stopped, -1 if none has."""
+    best = -1
+    for _, _, _, stop in rays:
+        if stop >= 0 and (best < 0 or stopped[stop] > stopped[best]):
+            best = stop
+    return best
+
+
+def move_back(
+    rays: list[tuple[int, int, int, int]],
+    stopped: list[int],
+    earlier: list[tuple[int, int, int, int, int]],
+    length: int,
+) -> None:
+    """Give rays back their earlier states until there are *length* of these."""
+    while len(earlier) > length:
+        n, place, ahead, left, stop = earlier.pop()
+        last_stop = rays[n][3]
+        if last_stop >= 0:
+            stopped[last_stop] -= 1
+        stopped[stop] += 1
+        rays[n] = (place, ahead, left, stop)
 
 
 def wander(

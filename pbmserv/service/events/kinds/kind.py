@@ -265,9 +265,15 @@ class Kind(ABC):
         """Return the group whose first player wins the event."""
         return min(sections)
 
-    def movement(self, section: int, place: int | None, size: int) -> int:
+    def movement(self, section: int, place: int | None, size: int, rated_games: int) -> int:
         """Return -1 for a player who moves up a group for the next event, 1 for one who moves down,
-        0 otherwise."""
+        0 otherwise.
+
+        Args:
+            place: the place in the group; `None` for a removed player.
+            size: number of players in the group.
+            rated_games: the player's rated games of this game.
+        """
         return 0
 
     def qualifies_for(self, event: Event) -> Qualification | None:

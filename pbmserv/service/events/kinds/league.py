@@ -57,5 +57,6 @@ class League(Kind):
             entrants.append(Entrant(player_id, rating, last))
         return split(in_order(entrants, event.number), Rules.of(event).size)
 
-    def movement(self, section: int, place: int | None, size: int) -> int:
-        return movement(section, place, size)
+    def movement(self, section: int, place: int | None, size: int, rated_games: int) -> int:
+        # `draw` ignores the places of such players.
+        return 0 if is_provisional(rated_games) else movement(section, place, size)

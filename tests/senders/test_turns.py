@@ -1,4 +1,4 @@
-"""Slow name servers take no threads from other mails: deadlines, turns, remembered domains."""
+"""Slow name servers take no threads from mails of other networks: deadlines and turns."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from dns_zone import Zone
 from signing import publish, rsa_key, signed
 
 from pbmserv.inbound.auth import senders as sender_checks
-from pbmserv.inbound.auth import slow_names
 from pbmserv.inbound.auth.senders import Senders
-from pbmserv.inbound.auth.slow_names import SlowNames
 from pbmserv.inbound.auth.verdict import Trusted
+from pbmserv.mail.dns import QUERY_S
 from pbmserv.mail.envelope import Envelope, Verdict
 
 HOUSE = "pbmserv@games.example"
@@ -45,7 +44,7 @@ class StuckZone(Zone):
         self._guard = threading.Lock()
         self._inside = self.most = 0
 
-    def _answer(self, kind: str, name: str) -> tuple:
+    def look_up(self, kind: str, name: str, seconds: float = QUERY_S) -> tuple:
         if "stuck" in name and not self.gate.is_set():
             with self._guard:
                 self._inside += 1
@@ -54,7 +53,7 @@ class StuckZone(Zone):
             self.gate.wait(60)
             with self._guard:
                 self._inside -= 1
-        return super()._answer(kind, name)
+        return super().look_up(kind, name, seconds)
 
 
 def envelope(domain: str, peer: str = "192.0.2.1", number: int = 1) -> Envelope:
@@ -96,9 +95,9 @@ def test_a_mail_asks_nothing_after_its_deadline() -> None:
     """Policy, SPF with includes, DKIM and ARC share the time; each query takes 1.8 s."""
 
     class Slow(Zone):
-        def _answer(self, kind: str, name: str) -> tuple:
+        def look_up(self, kind: str, name: str, seconds: float = QUERY_S) -> tuple:
             clock.now += 1.8
-            return super()._answer(kind, name)
+            return super().look_up(kind, name, seconds)
 
     clock, zone = Seconds(), Slow()
     zone.add_txt("slow.example", "v=spf1 " + " ".join(f"a:{n}.slow.example" for n in range(9)))
@@ -117,11 +116,12 @@ def test_a_mail_asks_nothing_after_its_deadline() -> None:
 # -- turns -------------------------------------------------------------------------------------
 
 
-def test_a_domain_has_one_thread_for_a_network(zone: StuckZone, senders: Senders) -> None:
+def test_a_network_has_few_threads(zone: StuckZone, senders: Senders) -> None:
     stuck = [senders.check(envelope("stuck.example", number=n), NETWORK) for n in range(20)]
-    assert zone.arrived.acquire(timeout=60)
+    for _ in range(sender_checks.NETWORK_THREADS):
+        assert zone.arrived.acquire(timeout=60)
     assert is_proven(senders)
-    assert zone.most == 1
+    assert zone.most == sender_checks.NETWORK_THREADS
     zone.gate.set()
     assert {check.result(60).result for check in stuck} == {"fail"}
 
@@ -143,36 +143,5 @@ def test_more_mails_than_may_wait_are_not_checked(zone: StuckZone, senders: Send
     checks = [senders.check(envelope("stuck.example", number=n), NETWORK) for n in range(100)]
     done = [check.result(60) for check in checks if check.done()]
     assert set(done) == {Verdict("temperror", "not looked at: too many mails at a time")}
-    assert len(checks) - len(done) == sender_checks.NETWORK_WAITING + 1
+    assert len(checks) - len(done) == sender_checks.NETWORK_WAITING + sender_checks.NETWORK_THREADS
     assert is_proven(senders)
-
-
-# -- names that were too slow ------------------------------------------------------------------
-
-
-def test_a_domain_is_not_checked_for_a_while_after_abandoned_checks() -> None:
-    clock = Seconds()
-    slow = SlowNames(clock)
-    for _ in range(slow_names.PAIR_STRIKES):
-        assert slow.may_check("slow.example", NETWORK)
-        slow.note("slow.example", NETWORK, in_time=False)
-    assert not slow.may_check("slow.example", NETWORK)
-    assert slow.may_check("slow.example", OTHER_NETWORK)  # anybody can write a From address
-    assert slow.may_check("other.example", NETWORK)
-    clock.now += slow_names.CLOSED_S
-    assert slow.may_check("slow.example", NETWORK)
-
-
-def test_a_network_with_many_slow_domains_is_checked_for_fast_ones_only() -> None:
-    clock = Seconds()
-    slow = SlowNames(clock)
-    slow.note("players.example", OTHER_NETWORK, in_time=True)
-    for n in range(slow_names.NETWORK_STRIKES):
-        assert slow.may_check("new.example", NETWORK)
-        slow.note(f"slow{n}.example", NETWORK, in_time=False)
-    assert not slow.may_check("new.example", NETWORK)
-    assert slow.may_check("players.example", NETWORK)
-    assert slow.may_check("new.example", OTHER_NETWORK)
-    assert slow.may_check("new.example", "")
-    clock.now += slow_names.CLOSED_S
-    assert slow.may_check("new.example", NETWORK)
