@@ -27,7 +27,15 @@ from rows import rows
 
 from pbmserv.clock import SystemClock
 from pbmserv.config.settings import load
-from pbmserv.doctor import certificates, connections, dns_records, machine, postfix, trial_letter
+from pbmserv.doctor import (
+    certificates,
+    connections,
+    databases,
+    dns_records,
+    machine,
+    postfix,
+    trial_letter,
+)
 from pbmserv.doctor.examination import examine, worst
 from pbmserv.doctor.finding import Finding, Level
 from pbmserv.doctor.installation import Installation
@@ -295,6 +303,17 @@ def test_pages_that_cannot_be_opened_have_the_advice_that_fits(
         finding = only(certificates.check(checked))
     assert finding.level is Level.PROBLEM
     assert finding.advice.startswith(advice)
+
+
+def test_a_pg_dump_that_is_too_old_for_copies_is_named(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(databases, "first_line", lambda *_: "pg_dump (PostgreSQL) 12.22")
+    with installation(tmp_path, healthy_zone(), database=postgres_url) as checked:
+        finding = only(databases.check(checked))
+    assert finding.level is Level.WARNING
+    assert "and pg_dump is version 12, so `db backup` fails" in finding.sentence
+    assert finding.advice.startswith("apt install postgresql-client-")
 
 
 def test_the_age_of_the_newest_copy_is_known(tmp_path: Path) -> None:
