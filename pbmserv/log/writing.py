@@ -9,7 +9,7 @@ import threading
 from logging.handlers import QueueHandler, QueueListener
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any
 
 from pbmserv.log.lines import JsonFormatter, Style, TextFormatter
 from pbmserv.log.repeats import RepeatFilter
@@ -28,7 +28,6 @@ class BackgroundHandler(QueueHandler):
     def __init__(self, formatter: logging.Formatter) -> None:
         self._lines: SimpleQueue[str] = SimpleQueue()
         super().__init__(self._lines)
-        self.setFormatter(formatter)
         self.addFilter(RepeatFilter())
         self._is_closed = False
         self._listener = _LineWriter(self._lines, formatter)
@@ -110,14 +109,6 @@ class _LineWriter(QueueListener):
             self._reported = lost
 
 
-class _PlainHandler(logging.StreamHandler[TextIO]):
-    """Writes lines in the calling thread."""
-
-    def __init__(self, formatter: logging.Formatter) -> None:
-        super().__init__()
-        self.setFormatter(formatter)
-
-
 def _write(line: str) -> bool:
     """Write a line to stderr and return whether that succeeded."""
     octets = f"{line}\n".encode()
@@ -146,14 +137,16 @@ def configure(level: str, style: Style = "text", *, forks: bool = False) -> None
     """
     root = logging.getLogger()
     for handler in list(root.handlers):
-        if isinstance(handler, BackgroundHandler | _PlainHandler):
+        if isinstance(handler.formatter, JsonFormatter | TextFormatter):  # one of ours
             root.removeHandler(handler)
             handler.close()
     formatter = JsonFormatter() if style == "json" else TextFormatter()
     logging.captureWarnings(style == "json")
     if style == "json":
         sys.excepthook, threading.excepthook = _log_uncaught, _log_in_thread
-    root.addHandler(_PlainHandler(formatter) if forks else BackgroundHandler(formatter))
+    ours = logging.StreamHandler() if forks else BackgroundHandler(formatter)
+    ours.setFormatter(formatter)
+    root.addHandler(ours)
     root.setLevel(logging.WARNING)
     logging.getLogger("pbmserv").setLevel(level.upper())
     for name in ("uvicorn", "sqlalchemy", "alembic", "asyncio"):

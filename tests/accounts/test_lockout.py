@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+from indoors import PASSWORD, Indoors
 from running import MovableClock
 from sqlalchemy import func, select
 
@@ -198,3 +199,11 @@ def test_a_network_that_nobody_knows_is_the_sender_s_domain(lockout: Lockout) ->
         lockout.wrong(f"u{number}", Source("", f"evil{number}@evil.example"))
     assert not lockout.may_try("alice", Source("", "evil99@evil.example"))
     assert lockout.may_try("alice", Source("", ALICE))
+
+
+def test_a_mail_with_the_right_password_forgets_the_wrong_ones(house: Indoors) -> None:
+    for number in range(10):  # the fifth wrong one would lock the account
+        word = f"wrong{number}" if number % 5 else PASSWORD
+        house.send(ALICE, f"prefs alice {word}")
+    (letter,) = house.send(ALICE, f"prefs alice {PASSWORD}")
+    assert letter.kind == "prefs"

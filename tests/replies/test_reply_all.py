@@ -99,6 +99,17 @@ def test_a_command_with_a_password_beside_an_answer_is_carried_out(house):
     assert not any("Not done" in letter.text for letter in letters)
 
 
+def test_a_command_with_a_password_beside_a_message_is_no_message(house):
+    house.sign_up("alice", "bob")
+    letters = house.send("alice@players.example", "message alice wonder-land bob", "hello")
+    message = next(letter for letter in letters if letter.recipient.startswith("bob"))
+    addresses = {"reply": message.reply_to, "plain": house.server.mail_domain.address}
+    raw = mail("To: {plain}\nCc: {reply}", "bob@players.example", 1, "whoami bob wonder-land",
+               **addresses)  # fmt: skip
+    (letter,) = house.send_raw("bob@players.example", raw, addresses["plain"])
+    assert (letter.recipient, letter.kind) == ("bob@players.example", "whoami")
+
+
 def test_an_address_that_is_no_reply_address_changes_nothing(house):
     house.sign_up("alice")
     forged = "pbmserv+aaaaaaaaaaaaaaaaaaaaaaaaaaaa@games.example"

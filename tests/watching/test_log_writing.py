@@ -49,6 +49,7 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pipe]:
     opened = Pipe(monkeypatch)
     yield opened
     opened.close()
+    logging.captureWarnings(False)  # the next test has other warnings to capture
 
 
 def flushed() -> None:

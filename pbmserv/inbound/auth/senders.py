@@ -75,7 +75,7 @@ class Senders:
             check.future.cancel()
         self._pool.shutdown(cancel_futures=True)
 
-    async def verdict(self, envelope: Envelope, network: str = "") -> Verdict:
+    async def verdict(self, envelope: Envelope, network: str) -> Verdict:
         """Return whether the domain of the From address vouches for a mail; never raises.
 
         Args:

@@ -79,7 +79,7 @@ class _Wishes:
     columns: dict[str, Any] = field(default_factory=dict)
     blocks: dict[int, bool] = field(default_factory=dict)
 
-    def refused(
+    def refusal(
         self, code: str, name: str, value: str, meant: str = "VALUE", **more: str | int
     ) -> Refused:
         """Return the refusal of a value.
@@ -90,10 +90,10 @@ class _Wishes:
         line = f"prefs {self.player.userid} PASSWORD {name}={meant}"
         return Refused(code, part=f"{name}={value}"[:80], example=line, **more)
 
-    def choice(self, name: str, choice: _Choice, value: str) -> None:
+    def choose(self, name: str, choice: _Choice, value: str) -> None:
         """Choose one of the few values of a preference."""
         if value not in choice.values:
-            raise self.refused(choice.refusal, name, value, choice.example)
+            raise self.refusal(choice.refusal, name, value, choice.example)
         self.columns[choice.column] = choice.values[value]
 
     def digest(self, value: str) -> None:
@@ -108,18 +108,18 @@ class _Wishes:
         minute = localtime.minute_of_day(time_of_day)
         if minute is None:
             code = "pref-digest-time" if time_of_day[:1].isdigit() else "pref-digest"
-            raise self.refused(code, "digest", value)
+            raise self.refusal(code, "digest", value)
         self.columns["digest_minute"] = minute
 
     def tz(self, value: str) -> None:
         """``tz=Europe/Berlin``"""
         name = localtime.zone_name(value) or localtime.zone_of_city(value)
         if name is None and localtime.is_offset(value):
-            raise self.refused("pref-tz-offset", "tz", value)
+            raise self.refusal("pref-tz-offset", "tz", value)
         if name is None:
             near = localtime.near_zones(value)
             meant = near[0] if near else "ZONE"
-            raise self.refused("pref-tz", "tz", value, meant, near=", ".join(near))
+            raise self.refusal("pref-tz", "tz", value, meant, near=", ".join(near))
         self.columns["tz"] = name
 
     def remind(self, value: str) -> None:
@@ -134,17 +134,17 @@ class _Wishes:
             if word == "night":
                 night = True
             elif match is None:
-                raise self.refused("pref-remind", "remind", value, word=word[:20])
+                raise self.refusal("pref-remind", "remind", value, word=word[:20])
             else:
                 count = int(match[1])
                 span = timedelta(days=count) if match[2] == "d" else timedelta(hours=count)
                 if not timedelta(hours=1) <= span <= LONGEST_REMINDER:
-                    raise self.refused("pref-remind-span", "remind", value, word=word)
+                    raise self.refusal("pref-remind-span", "remind", value, word=word)
                 spans[span] = f"{count}{match[2]}"
         if not spans and not night:
-            raise self.refused("pref-remind", "remind", value, word=value[:20])
+            raise self.refusal("pref-remind", "remind", value, word=value[:20])
         if len(spans) > MOST_REMINDERS:
-            raise self.refused("pref-remind-many", "remind", value, most=MOST_REMINDERS)
+            raise self.refusal("pref-remind-many", "remind", value, most=MOST_REMINDERS)
         words = [spans[span] for span in sorted(spans, reverse=True)]
         self.columns["remind"] = ",".join([*words, "night"] if night else words)
 
@@ -161,9 +161,9 @@ class _Wishes:
     def _block(self, name: str, userid: str, *, wanted: bool) -> None:
         other = players.account_of(self.context.connection, userid)
         if other is None or (wanted and other.state == PlayerState.DELETED):
-            raise self.refused("pref-block-unknown", name, userid, userid=userid)
+            raise self.refusal("pref-block-unknown", name, userid, userid=userid)
         if other.id == self.player.id:
-            raise self.refused("pref-block-self", name, userid)
+            raise self.refusal("pref-block-self", name, userid)
         self.blocks[other.id] = wanted
 
     def save(self) -> None:
@@ -225,10 +225,6 @@ _READERS: Mapping[str, Callable[[_Wishes, str], None]] = {
     "block": _Wishes.block,
     "unblock": _Wishes.unblock,
 }
-_WRITTEN = (
-    *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels", "public"),
-    *("block", "unblock", "broadcast", "announce"),
-)
 
 
 def prefs(context: CommandContext, command: Prefs) -> Answer:
@@ -239,12 +235,12 @@ def prefs(context: CommandContext, command: Prefs) -> Answer:
         name, value = written.lower(), setting.strip().lower()
         name = _OTHER_NAMES.get(name, name)
         if name in _CHOICES:
-            wishes.choice(name, _CHOICES[name], value)
+            wishes.choose(name, _CHOICES[name], value)
         elif name in _READERS:
             _READERS[name](wishes, value)
         else:
             part = f"{written}={setting}"[:80]
-            raise Refused("pref-unknown", part=part, known=", ".join(_WRITTEN))
+            raise Refused("pref-unknown", part=part, known=", ".join((*_READERS, *_CHOICES)))
     wishes.save()
     changed = players.by_id(context.connection, player.id)
     assert changed is not None

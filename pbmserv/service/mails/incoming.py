@@ -175,8 +175,7 @@ class MailParser:
 
         A "reply to all" goes to the reply address of a letter and to the plain address. Both
         copies are read as mails to the reply address, so whichever comes second is a copy of a
-        known mail. A mail in which a player gives a password is for the plain address, too, if
-        the reply address only takes answers.
+        known mail.
         """
         if not self.mail_domain.is_ours(envelope.recipient) or self.mail_domain.is_postmaster(
             envelope.recipient
@@ -184,13 +183,8 @@ class MailParser:
             return envelope, None
         for recipient in mail.recipients:
             reply_address = self.mail_domain.read(recipient)
-            if reply_address is None or _comes_back(reply_address):
-                continue
-            if reply_address.purpose not in _FOR_COMMANDS:
-                reading = reading_of(mail.subject, read_new_text(mail.text).text, self._games, None)
-                if any(line.credentials is not None for line in reading.lines):
-                    return envelope, None
-            return replace(envelope, recipient=recipient), reply_address
+            if reply_address is not None and not _comes_back(reply_address):
+                return replace(envelope, recipient=recipient), reply_address
         return envelope, None
 
     def source_of(self, envelope: Envelope) -> Source:
@@ -308,7 +302,7 @@ def _robot_may_play(incoming: IncomingMail) -> bool:
         return bool(lines) and all(line.credentials is not None for line in lines)
     purpose = reply_address.purpose
     if purpose in ENDINGS:  # written by programs, and empty
-        return mail.only_headers
+        return True
     is_marked = mail.only_headers and not mail.away
     answers = [line.meaning for line in lines if isinstance(line.meaning, Yes)]
     if answers:  # an empty answer of a machine is not the yes that a person's is

@@ -96,14 +96,11 @@ class PasswordChecks:
 
     def known(self, request: Request) -> frozenset[Credentials] | None:
         """Return the result of `vet` at once; `None` if argon2 or the database may be needed."""
-        memo = self._services.memo
         for line in request.submission.reading.lines:
-            credentials = _credentials(line) or _doubtful(line)
-            if credentials is not None and not memo.recent(
-                credentials.userid, credentials.password.text
-            ):
+            pair = _credentials(line) or _doubtful(line)
+            if pair is not None and not self._is_known(pair):
                 return None
-            if _new_password(line) is not None and not self._is_idle(line):
+            if self._password_to_hash(line) is not None:
                 return None
         return self._vet(request)
 
@@ -128,27 +125,37 @@ class PasswordChecks:
         vetted: set[Credentials] = set()
         runs = wrong = 0
         for line in request.submission.reading.lines:
-            credentials, new = _credentials(line) or _doubtful(line), _new_password(line)
+            pair, new = _credentials(line) or _doubtful(line), self._password_to_hash(line)
             is_open = runs < MOST_RUNS and wrong < MOST_WRONG
-            if credentials is not None and credentials not in vetted and is_open:
-                vetted.add(credentials)
-                if not self._services.memo.recent(credentials.userid, credentials.password.text):
-                    is_sure = _credentials(line) is not None and not _may_be_names(
-                        request.actor, line
-                    )
-                    result = self._check(
-                        request.actor, credentials, MOST_RUNS - runs, is_sure=is_sure
-                    )
+            if pair is not None and pair not in vetted and is_open:
+                vetted.add(pair)
+                if not self._is_known(pair):
+                    is_sure = pair == _credentials(line) and not _may_be_names(request.actor, line)
+                    result = self._check(request.actor, pair, MOST_RUNS - runs, is_sure=is_sure)
                     runs += result.runs
                     wrong += result.is_wrong
-            if new is not None and runs < MOST_RUNS and not self._is_idle(line):
+            if new is not None and runs < MOST_RUNS:
                 self._passwords.prepare(new.userid, new.password.text)
                 runs += 1
         return frozenset(vetted)
 
-    def _is_idle(self, line: Line) -> bool:
-        """Return whether a new password will be refused in any case."""
-        return isinstance(line.meaning, Signup) and self._services.signup == "closed"
+    def _is_known(self, pair: Credentials) -> bool:
+        """Return whether a pair was right in an earlier mail."""
+        return self._services.memo.recent(pair.userid, pair.password.text)
+
+    def _password_to_hash(self, line: Line) -> Credentials | None:
+        """Return the new password of a line; `None` for none, or if it will be refused anyway.
+
+        For its userid see `Passwords.prepare`.
+        """
+        command = line.meaning
+        if isinstance(command, Signup) and self._services.signup != "closed":
+            return Credentials(command.userid, command.password)
+        if isinstance(command, ChangePassword):
+            return Credentials(
+                command.credentials.userid if command.credentials else "", command.new
+            )
+        return None
 
     def _check(
         self, actor: Actor, credentials: Credentials, most: int, *, is_sure: bool
@@ -246,13 +253,3 @@ def _may_be_names(actor: Actor, line: Line) -> bool:
     """Return whether a pair may be the userids of two players, to whom a known writer writes."""
     by_reply = actor.reply_address is not None and actor.reply_address.player
     return line.without_writer is not None and bool(by_reply or actor.is_verified)
-
-
-def _new_password(line: Line) -> Credentials | None:
-    """Return the new password of a command; for its userid see `Passwords.prepare`."""
-    command = line.meaning
-    if isinstance(command, Signup):
-        return Credentials(command.userid, command.password)
-    if isinstance(command, ChangePassword):
-        return Credentials(command.credentials.userid if command.credentials else "", command.new)
-    return None

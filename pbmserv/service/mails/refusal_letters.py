@@ -18,7 +18,7 @@ from pbmserv.commands.table.catalogue import WHICH
 from pbmserv.commands.table.command_types import ReplyMove
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.errors import Misread, MoveError, NotUnderstood, PlayerError, Refusal, Refused
+from pbmserv.errors import MoveError, NotUnderstood, PlayerError, Refusal, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.command_state import Focus
 from pbmserv.service.core.context import CommandContext
@@ -77,8 +77,6 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
     _find_speaker(context)
     if context.current.speaker is not None or context.known_writers():
         example = _without_credentials(example, sender)
-    if isinstance(error, Misread | MoveError):
-        example = _with_board_number(line, example)
     refusal = replace(refusal, example=example or talk)
     words = {
         "refusal": asdict(refusal),
@@ -288,11 +286,3 @@ def _with_known_names(context: CommandContext, refusal: Refusal, echo: str, send
     if not wrong:
         return " ".join(word for word in words if word != BLANK)
     return " ".join("PASSWORD" if word == BLANK else word for word in words)
-
-
-def _with_board_number(line: Line, example: str) -> str:
-    """Prefix an example with the board's number, as replies to digests require."""
-    numbered = _OF_A_DIGEST.match(line.echo)
-    if numbered is None or not example or _OF_A_DIGEST.match(example):
-        return example
-    return numbered[0] + example

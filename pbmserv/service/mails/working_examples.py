@@ -35,7 +35,7 @@ def with_working_example(context: CommandContext, part: Part, run_line: RunLine)
         may_say = _is_carried_out(context, as_chat, address, run_line)
         part = replace(part, words={**part.words, "may_say": may_say})
     spellings = [example]
-    if _has_many_lines(context) and part.board is not None:
+    if part.board is not None:  # as replies to digests, and to many lines, require
         spellings.append(f"{part.board}: {example}")
     address = _reply_address_of(context, part)
     working_example = next(
@@ -49,18 +49,14 @@ def with_working_example(context: CommandContext, part: Part, run_line: RunLine)
     return replace(part, words={**part.words, "refusal": {**refusal, "example": working_example}})
 
 
-def _has_many_lines(context: CommandContext) -> bool:
-    reading = context.submission.reading
-    return reading.multiple or len(reading.lines) > 1
-
-
 def _reply_address_of(context: CommandContext, part: Part) -> ReplyAddress | None:
     """Return the reply address that a letter about a refusal will have."""
     speaker = context.current.speaker
     if speaker is None:
         return kept_address(context, None)
     player_id, epoch = speaker.player_id, speaker.reply_epoch
-    has_many = _has_many_lines(context)
+    reading = context.submission.reading
+    has_many = reading.multiple or len(reading.lines) > 1
     if part.board is not None and part.seat is not None and not has_many:
         board = boards.load(context.connection, part.board)
         assert board is not None
