@@ -36,7 +36,7 @@ class _LetterLinks:
         """Ask whether to confirm an address; a POST confirms it."""
         token: str = request.path_params["token"]
         is_post = request.method == "POST"
-        handle = self._web_requests.confirm if is_post else self._web_requests.describe
+        handle = self._web_requests.confirm if is_post else self._web_requests.signup
         signup = await handle(token) if len(token) <= LONGEST_TOKEN else None
         if signup is None:
             return self._printer.error_page(404, "expired")
