@@ -60,7 +60,7 @@ def verdicts(mailbox: Mailbox, registry: Registry) -> list[Verdict]:
         for key in sorted({*letters, *records})
     ]
     if unreadable:
-        results.append(Verdict(0, "", tuple(unreadable), is_proven=False))
+        results.append(Verdict(0, "", tuple(unreadable), is_compared=False))
     return results
 
 
@@ -115,9 +115,7 @@ class _Check:
         except Wrong as wrong:
             self._findings.append(wrong.finding)
             is_compared = False
-        is_wrong = any(finding.is_wrong for finding in self._findings)
-        findings = tuple(self._findings)
-        return Verdict(self._board, self._title, findings, is_compared and not is_wrong)
+        return Verdict(self._board, self._title, tuple(self._findings), is_compared)
 
     def _note(self, code: str, **values: Any) -> None:
         self._findings.append(Finding(code, values=values))

@@ -40,17 +40,21 @@ class Verdict:
         board: the number of the board; 0 for records that cannot be read.
         title: the game and its players; ``""`` without a record.
         findings: in the order in which they were made.
-        is_proven: whether a record was compared with at least one letter, and nothing is wrong.
+        is_compared: whether a record was compared with at least one letter.
     """
 
     board: int
     title: str
     findings: tuple[Finding, ...]
-    is_proven: bool
+    is_compared: bool
 
     @property
     def is_wrong(self) -> bool:
         return any(finding.is_wrong for finding in self.findings)
+
+    @property
+    def is_proven(self) -> bool:
+        return self.is_compared and not self.is_wrong
 
 
 class Wrong(Exception):

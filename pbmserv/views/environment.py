@@ -98,7 +98,6 @@ def _rules(classes: frozenset[str], games: frozenset[str]) -> str:
     return head_rules(environment(), classes, sorted(games))
 
 
-@cache
 def template_of(name: str) -> Template:
     """Return a template by its name.
 
@@ -113,7 +112,6 @@ def forget_templates() -> None:
     cache = environment().cache
     if cache is not None:
         cache.clear()
-    template_of.cache_clear()
     _rules.cache_clear()
     for extension in environment().extensions.values():
         if isinstance(extension, InlineStyles):

@@ -46,7 +46,7 @@ _LONG_TAG = re.compile("<(a|td|th) (?=[^<>]*(?:href|aria-label)=)")
 """The start of a tag with a long attribute: a line end replaces the blank, to keep lines short."""
 
 _LINK = "\x02"
-"""Stands for the beginning of a link in cached rows; it occurs in no template and no name."""
+"""The place of a link's beginning in cached rows; it occurs in no template and no name."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -6,13 +6,15 @@ The API returns some of these classes as they are, so its document has their doc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from pbmserv.engine.types import Drawing
 from pbmserv.views.board import BoardScene
 from pbmserv.views.names import PublicName
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class StandingsTable:
         more: whether there are more players than these.
         bots: ratings of the game's bots, which games do not change.
         sure_after: rated games after which a rating is no longer provisional.
-        opponents: different opponents that a place takes.
+        opponents: different opponents that a player needs for a place.
     """
 
     game: str
@@ -69,7 +71,7 @@ class EventLine:
         round: the present round, 0 before the first.
         entered: players, or teams.
         most: players for whom there is room, 0 = any number.
-        invited: only invited players may enter.
+        invited: whether only invited players may enter.
     """
 
     event: int
@@ -95,7 +97,7 @@ class EventRow:
     Attributes:
         open: games that still run.
         forfeits: games lost on time.
-        left: the player plays no more.
+        left: whether the player has left, or was removed.
         moves: -1 = would move up a group now, 1 = down; 0 = neither: outside of leagues, and for
             players whose provisional rating decides about their next group.
         boxes: of a duplicate event, for each box "plays", "finished", "-" for one that does not
@@ -160,12 +162,13 @@ class EventTeam:
 
 @dataclass(frozen=True, slots=True)
 class EventMatch:
-    """A match of two teams, with its games in the order of the boards; the player of the first team
-    is the first one there, whoever began.
+    """A match of two teams, with its games in the order of the boards.
+
+    The first player of each game is that of the first team, even if the other one began.
 
     Attributes:
         first_points, second_points: points of the teams at the boards.
-        open: a game still runs.
+        open: whether a game still runs.
     """
 
     first: str
@@ -204,7 +207,7 @@ class EventGroup:
 
 @dataclass(frozen=True, slots=True)
 class EventPage(EventLine):
-    """All about an event.
+    """An event with its tables.
 
     Attributes:
         rounds: rounds of a Swiss, else 0.
@@ -213,7 +216,7 @@ class EventPage(EventLine):
         size: most players of a group.
         boxes: numbers of the boxes or games of a duplicate event, once it has begun.
         house: the bot against which all play games with the same dice or deals; "" elsewhere.
-        own: a player holds it.
+        own: whether a player holds it, and not the server.
         move_days, total_days: days for a move, and for all moves of a game.
         waiting: players who are in no group yet.
         first: the first group of this page, or the part of a duplicate event's table.
@@ -399,7 +402,7 @@ class PublicBoardPage:
     draft: ClassVar[str] = ""
     at_once: ClassVar[bool] = False
     is_running: ClassVar[bool] = False
-    """Facts of `BoardPage` that templates of boards ask for: nobody can play on this page."""
+    """Facts of `BoardPage` that templates of boards ask for. No reader can play on this page."""
 
     @property
     def now(self) -> Any:
@@ -484,3 +487,11 @@ class LadderPage:
     climbs: Sequence[Climb]
     fame: Sequence[Fame]
     days: int
+
+
+def shape_from(shape: type[T], source: object, **others: Any) -> T:
+    """Return a shape whose fields come from *others*, or from *source* under the same names."""
+    names: list[str] = [part.name for part in fields(cast("Any", shape)) if part.name not in others]
+    if isinstance(source, Mapping):
+        return shape(**{name: source[name] for name in names}, **others)
+    return shape(**{name: getattr(source, name) for name in names}, **others)

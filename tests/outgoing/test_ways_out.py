@@ -207,7 +207,7 @@ def test_a_link_is_for_one_reader_and_is_revoked_with_the_reply_addresses(house:
     token = page.rpartition("/")[2]
     web_requests, run = house.server.web_requests, house.loop.run_until_complete
     assert run(web_requests.subscription(token)) is not None
-    assert run(web_requests.describe(token)) is None, "it confirms nothing"
+    assert run(web_requests.signup(token)) is None, "it confirms nothing"
     board = letter.reply_to.partition("+")[2].partition("@")[0]
     for wrong in (board, token[:-1] + ("a" if token[-1] != "a" else "b"), "", "x" * 500):
         assert run(web_requests.subscription(wrong)) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from string import ascii_letters
@@ -10,12 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.engine.types import Seat, Shape
+from pbmserv.engine.types import Drawing, Seat, Shape
 from pbmserv.games.blackbox.geometry import Geometry, geometry
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.picture import ATOM, CELL, drawing
 from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.games.blackbox.views import BoxView, View
+from pbmserv.views.environment import environment
+from pbmserv.views.pictures import Painter
 
 
 @st.composite
@@ -85,3 +88,10 @@ def test_without_atoms_no_ray_is_drawn(box) -> None:
     shapes = shapes_of(board, ["%"] * len(board.ports), None)
     assert not [shape for shape in shapes if shape.kind == "dot"]
     assert {shape.role for shape in shapes if shape.kind == "line"} <= {"rule"}
+
+
+def test_the_newest_ray_is_thicker() -> None:
+    rays = tuple(Shape("line", "hit", (0, 0, 9, 9), is_new=new) for new in (False, True))
+    picture = Painter(environment()).svg_file([Drawing(Seat(0), 9, 9, rays)], "two rays")
+    older, newest = map(float, re.findall(rb'stroke-width="([0-9.]+)"', picture))
+    assert newest == 2 * older

@@ -401,6 +401,12 @@ def test_a_program_that_asks_too_often_hears_when_to_come_again(
             assert client.ask("/seat", authorization=f"Bearer {alice}").status == 200
         problem = client.refused(429, "/seat", authorization=f"Bearer {alice}")
         assert 1 <= int(problem["headers"].header("retry-after")) <= 86_400
+        ring = world.server.mail_domain.ring
+        link = ring.read(alice)
+        assert link is not None
+        calendar = ring.token(ReplyAddress(Purpose.CALENDAR, link.player, epoch=link.epoch))
+        shared = asyncio.run(fetch(client.site, f"/calendar/{calendar}.ics"))
+        assert shared.status == 429  # the calendar has the same share
         assert client.seat(bob)["userid"] == "bob"  # each player has an own share
         assert client.ask("/boards/1").status == 200
         turn = client.seat(bob)["turn"]

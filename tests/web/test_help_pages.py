@@ -99,6 +99,13 @@ def test_long_lines_flow_and_columns_become_lists(site):
     assert "|a |  |b |" in site.page("/help/blackbox")
 
 
+def test_lists_and_headings_stay_whole(site):
+    item = "<li>The game begins at once; &#34;resign&#34; before your first move gives"
+    assert item in site.page("/help/ladder")
+    assert "<h2>What you can count on</h2>" in site.page("/help/times")
+    assert "<dt><code>prefs digest=off</code></dt>" in site.page("/help/replies")
+
+
 def test_a_paragraph_that_depends_on_the_games_ends_before_the_next_one(site):
     assert "<p>To check a game, keep the letters about it" in site.page("/help/proof")
 

@@ -239,7 +239,7 @@ def test_every_answer_carries_the_safety_headers_also_that_of_a_fault(
         )
     ]
     path = confirmation(server, "fanny")
-    monkeypatch.setattr(WebRequests, "describe", fail)
+    monkeypatch.setattr(WebRequests, "signup", fail)
     answers.append(ask(server, "GET", path))
     response, page = answers[-1]
     assert response.status == 500

@@ -66,8 +66,11 @@ def test_its_pages_and_the_api_show_no_atom_before_the_box_is_open(server: Hande
         assert drawn_atoms(html) == []
         assert not re.search(r"\b8x8[^\"<]*:[0-9a-f]{8}", html)
         assert f"{cells[0]}, {cells[1]}" not in html
+    picture = Tab(server.pages, "/game/1.svg")
+    assert picture.load().status == 404
     assert "You gave up Daily Box" in page.text
     assert '"atoms": null' in seat(server, token)
     server.live(hours=13)
+    assert picture.load().status == 200
     assert drawn_atoms(page.reopen().html) != []
     assert json.dumps(cells) in seat(server, token)

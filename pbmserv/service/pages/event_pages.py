@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from pbmserv.service.core.context import CommandContext
@@ -22,12 +21,13 @@ from pbmserv.views.public_facts import (
     EventTeam,
     TeamPage,
     TeamResult,
+    shape_from,
 )
 
 
 def lines(context: CommandContext) -> list[EventLine]:
     """Return the newest events: those that take entries first."""
-    return [EventLine(**_named(EventLine, row)) for row in pages.overview(context)]
+    return [shape_from(EventLine, row) for row in pages.overview(context)]
 
 
 def page(context: CommandContext, number: int, first: int) -> EventPage | None:
@@ -43,8 +43,7 @@ def page(context: CommandContext, number: int, first: int) -> EventPage | None:
     names = public_names(context.connection, userids - {""})
     groups = [_group(section, names) for section in facts["sections"]]
     waiting = [names.of(userid) for userid in facts["waiting"]]
-    values = _named(EventPage, facts) | {"sections": groups, "waiting": waiting}
-    return EventPage(**values)
+    return shape_from(EventPage, facts, sections=groups, waiting=waiting)
 
 
 def teams_listed(context: CommandContext) -> list[TeamPage]:
@@ -65,12 +64,13 @@ def team_page(context: CommandContext, key: str) -> TeamPage | None:
 
 def _team(row: Mapping[str, Any], names: PublicNames) -> TeamPage:
     members = names.at_board(row["members"])
-    values = {
-        "captain": members.get(row["captain"]) or NAMELESS,
-        "members": [members[name] for name in row["members"]],
-        "events": [TeamResult(**event) for event in row.get("events", ())],
-    }
-    return TeamPage(**_named(TeamPage, row) | values)
+    return shape_from(
+        TeamPage,
+        row,
+        captain=members.get(row["captain"]) or NAMELESS,
+        members=[members[name] for name in row["members"]],
+        events=[TeamResult(**event) for event in row.get("events", ())],
+    )
 
 
 def _group(section: Mapping[str, Any], public: PublicNames) -> EventGroup:
@@ -79,21 +79,15 @@ def _group(section: Mapping[str, Any], public: PublicNames) -> EventGroup:
     names: dict[str, PublicName] = dict(public.at_board(userids))
     return EventGroup(
         section=section["section"],
-        rows=[
-            EventRow(**{**_named(EventRow, row), "userid": names[row["userid"]]})
-            for row in section["rows"]
-        ],
+        rows=[shape_from(EventRow, row, userid=names[row["userid"]]) for row in section["rows"]],
         games=[_game(game, names, public) for game in section["games"]],
         removed=[names[userid] for userid in section["removed"]],
         teams=[EventTeam(**row) for row in section["teams"]],
         matches=[
-            EventMatch(
-                **{
-                    **match,
-                    "boards": [
-                        _game({**game, "round": 1}, names, public) for game in match["boards"]
-                    ],
-                }
+            shape_from(
+                EventMatch,
+                match,
+                boards=[_game({**game, "round": 1}, names, public) for game in match["boards"]],
             )
             for match in section["matches"]
         ],
@@ -103,15 +97,9 @@ def _group(section: Mapping[str, Any], public: PublicNames) -> EventGroup:
 def _game(
     game: Mapping[str, Any], names: Mapping[str, PublicName], public: PublicNames
 ) -> EventGame:
-    return EventGame(
-        **{
-            **_named(EventGame, game),
-            "first": names.get(game["first"]) or public.of(game["first"]),
-            "second": names.get(game["second"]) or (game["second"] and public.of(game["second"])),
-        }
+    return shape_from(
+        EventGame,
+        game,
+        first=names.get(game["first"]) or public.of(game["first"]),
+        second=names.get(game["second"]) or (game["second"] and public.of(game["second"])),
     )
-
-
-def _named(shape: Any, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a row that a shape has fields for."""
-    return {field.name: row[field.name] for field in fields(shape) if field.name in row}

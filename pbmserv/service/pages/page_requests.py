@@ -69,7 +69,7 @@ class PageRequest:
 
     @property
     def text(self) -> str:
-        """The command and the words, as they would stand in a reply."""
+        """The command and the words, as a reply would have them."""
         words = "".join(sign for sign in self.words if sign == "\n" or sign.isprintable()).strip()
         command = " ".join(self.command.split())
         return unicodedata.normalize("NFC", f"{command}\n\n{words}" if words else command)
@@ -118,7 +118,7 @@ class PageRequests:
     def carry_out_press(
         self, stored: PageRequest, request: Request, now: datetime, connection: Connection
     ) -> Done:
-        """Carry out what `read` has read, unless it was carried out before.
+        """Carry out a request that `read` has read, unless it was carried out before.
 
         The result for the page is the number of its inbox row, by which the letters that answer it
         are found.

@@ -133,8 +133,10 @@ class PersonalPages:
             return await asyncio.to_thread(self._page, token)
 
     async def ask_link(self, player_name: str) -> None:
-        """Have a link mailed to a player, by userid or address. It does not wait for the result,
-        since nobody may learn whether the player exists."""
+        """Have a link mailed to a player, by userid or address.
+
+        It does not wait for the result: the time would tell whether the player exists.
+        """
         await self._play.leave(PageLinkForm(player_name.strip().lower()[:254]))
 
     async def press(self, token: str, fields: Mapping[str, str]) -> Change | None:

@@ -15,10 +15,7 @@ from pbmserv.store.boards.histories import EndedGame
 from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.views.board_forms import drawings
 from pbmserv.views.names import public_board, public_names
-from pbmserv.views.public_facts import (
-    FinishedBoard,
-    PublicBoardPage,
-)
+from pbmserv.views.public_facts import FinishedBoard, PublicBoardPage
 from pbmserv.views.shown_boards import page_scene
 
 
@@ -54,7 +51,7 @@ def stamp(context: CommandContext, number: int) -> tuple[Any, ...] | None:
         return None
     kept = spoils(context, board)
     # Until all players of the event have finished it, its page shows only its start. If a move
-    # changed the stamp, the time to make the page anew would show the move.
+    # changed the stamp, the time that the next answer takes would reveal the move.
     plies = 0 if kept == "event-game-runs" else board.plies
     return board.status, plies, public_board(board).names, kept
 

@@ -96,10 +96,10 @@ class WebRequests:
         link = self._services.mail_domain.ring.read(token)
         return link is not None and has_ended(link, self._clock.now())
 
-    async def describe(self, token: str) -> SignupState | None:
-        """Return the signup of a confirmation link; `None` if the link is not good."""
+    async def signup(self, token: str) -> SignupState | None:
+        """Return the signup of a confirmation link; `None` if the link has ended."""
         reply_address = self._read(token, Purpose.CONFIRM)
-        return await asyncio.to_thread(self._describe, reply_address) if reply_address else None
+        return await asyncio.to_thread(self._signup, reply_address) if reply_address else None
 
     async def confirm(self, token: str) -> SignupState | None:
         """Confirm a signup by its link's button."""
@@ -107,7 +107,7 @@ class WebRequests:
         if reply_address is None:
             return None
         done = await self._play.ask(ConfirmForm(reply_address.about))
-        return await self.describe(token) if done else None
+        return await self.signup(token) if done else None
 
     async def sign_up(self, name: str, address: str, network: str) -> Refusal | None:
         """Mail a question that confirms a signup; return the refusal if there is one.
@@ -120,7 +120,7 @@ class WebRequests:
         return None if refusal is None else Refusal(**refusal)
 
     async def subscription(self, token: str) -> Subscription | None:
-        """Return the subscription of a List-Unsubscribe link; `None` if the link is not good."""
+        """Return the subscription of a List-Unsubscribe link; `None` if the link has ended."""
         reply_address = self._read(token, *ENDINGS)
         return await asyncio.to_thread(self._subscription, reply_address) if reply_address else None
 
@@ -141,7 +141,7 @@ class WebRequests:
 
     # -- looks -----------------------------------------------------------------------------
 
-    def _describe(self, reply_address: ReplyAddress) -> SignupState | None:
+    def _signup(self, reply_address: ReplyAddress) -> SignupState | None:
         with self._database.reading.connect() as connection:
             request = signups.by_id(connection, reply_address.about)
         if request is None or not signing_up.can_be_confirmed(request, self._clock.now()):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from pbmserv.engine.types import BOT_USERIDS, GameInfo
 from pbmserv.service.boards.board_page import BoardPage
@@ -17,6 +16,7 @@ from pbmserv.views.public_facts import (
     PublicBoardPage,
     PublicPlayer,
     StandingsTable,
+    shape_from,
 )
 from pbmserv.web.api.shapes import (
     Board,
@@ -32,16 +32,6 @@ from pbmserv.web.api.shapes import (
     Seat,
     Today,
 )
-
-T = TypeVar("T")
-
-
-def shape_from(shape: type[T], source: object, **others: Any) -> T:
-    """Return a shape whose fields come from *others*, or from *source* under the same names."""
-    names: list[str] = [part.name for part in fields(cast("Any", shape)) if part.name not in others]
-    if isinstance(source, Mapping):
-        return shape(**{name: source[name] for name in names}, **others)
-    return shape(**{name: getattr(source, name) for name in names}, **others)
 
 
 def shown_fields(scene: BoardScene) -> dict[str, Any]:

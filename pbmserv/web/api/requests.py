@@ -11,7 +11,7 @@ from starlette.requests import Request
 from pbmserv.web.api.problems import ApiProblem
 from pbmserv.web.api.shapes import adapter
 from pbmserv.web.http.request_bodies import read_body
-from pbmserv.web.http.url_parameters import LONGEST_TOKEN, is_number
+from pbmserv.web.http.url_parameters import is_number
 
 JSON = "application/json"
 _WEIGHT = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?", re.ASCII)
@@ -66,7 +66,7 @@ def number_in_path(request: Request, name: str) -> int:
 
 
 def token_of(request: Request) -> str:
-    """Return the token of the Authorization header (RFC 6750 section 2.1); ``""`` if too long.
+    """Return the token of the Authorization header (RFC 6750 section 2.1).
 
     Raises:
         ApiProblem: there is no token (401).
@@ -74,7 +74,7 @@ def token_of(request: Request) -> str:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise ApiProblem(401, "no-token", {"WWW-Authenticate": "Bearer"})
-    return token.strip() if len(token) <= LONGEST_TOKEN else ""
+    return token.strip()
 
 
 def bad_token() -> ApiProblem:

@@ -9,8 +9,6 @@ from starlette.requests import Request
 
 LONGEST_NUMBER = 9
 """Digits of a number in a URL."""
-LONGEST_TOKEN = 200
-"""Characters. Our tokens are shorter; a longer one is not looked up."""
 
 
 class _NineDigits(IntegerConvertor):

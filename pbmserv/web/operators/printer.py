@@ -65,7 +65,7 @@ class OperatorPrinter:
         return self.page("notice", {"session": session, "why": reason, "detail": detail}, status)
 
     def redirect(self, path: str) -> Response:
-        """Lead to another page of the operators."""
+        """Return a redirect to another page of the operators."""
         return Response(status_code=303, headers={**PRIVATE, "Location": self.base + path})
 
     def fault(self, error: BaseException) -> Response:

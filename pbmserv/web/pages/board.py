@@ -13,7 +13,7 @@ from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.http.request_bodies import read_form
 from pbmserv.web.http.responses import PRIVATE, html_response
-from pbmserv.web.http.url_parameters import LONGEST_TOKEN, is_number, step_of
+from pbmserv.web.http.url_parameters import is_number, step_of
 from pbmserv.web.pages.help import HelpPages
 from pbmserv.web.pages.visits import LONGEST_FORM, Visits
 from pbmserv.web.rendering.printer import Printer
@@ -40,8 +40,6 @@ class _BoardPages:
         A move is put together by GETs of the same page, which change nothing.
         """
         token: str = request.path_params["token"]
-        if len(token) > LONGEST_TOKEN:
-            return self._no_board()
         answer = await self._visits.answer_instead(request, token)
         if answer is not None:
             return answer

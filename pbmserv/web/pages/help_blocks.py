@@ -7,12 +7,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import dedent
 
+from pbmserv.views.filters import definitions
+
 _HELP_ON = re.compile(r'"help ([a-z]+(?: [a-z]+)?)"')
-_COLUMNS = re.compile(r" +\S(?:.*?\S)?? {2,}(\S.*)")
 _WHOLE = re.compile(r'("[^"\s]{0,10}-"|(?<![^\s("])--?[a-z][a-z0-9=-]{1,24})')
 """Words that a browser would break at a hyphen: quoted ones that end with it, and options."""
-_STEP = 3
-"""Indentation of text that belongs to a numbered step; code is indented by 2, or by more than 3."""
+_STEP, _ITEM = 3, 2
+"""Indentation of text that belongs to a numbered step, and to an item of a list. Other text that is
+indented is code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +36,16 @@ class Block:
     """A part of a help text.
 
     Attributes:
-        kind: ``heading``, ``text``, ``code`` or ``terms``.
+        kind: ``heading``, ``text``, ``list``, ``code`` or ``terms``.
         pieces: the words of a heading or a paragraph.
+        items: the items of a list.
         code: lines that are shown unchanged.
         terms: pairs of a term and its explanation.
     """
 
     kind: str
     pieces: tuple[Piece, ...] = ()
+    items: tuple[tuple[Piece, ...], ...] = ()
     code: str = ""
     terms: tuple[tuple[str, tuple[Piece, ...]], ...] = ()
 
@@ -70,12 +74,27 @@ def _block(lines: list[str], slugs: Collection[str]) -> Block:
     indent = _indent(lines[0])
     if not indent and len(lines) == 1 and lines[0].isupper():
         return Block("heading", (Piece(lines[0].capitalize()),))
+    if len(lines) == 2 and not lines[1].strip("-"):
+        return Block("heading", (Piece(lines[0]),))
+    if lines[0].startswith("- "):
+        return Block("list", items=tuple(_pieces(item, slugs) for item in _items(lines)))
     if indent in {0, _STEP}:
         return Block("text", _pieces(" ".join(line.strip() for line in lines), slugs))
-    terms = _terms(lines)
+    terms = definitions("\n".join(lines))
     if terms:
         return Block("terms", terms=tuple((term, _pieces(why, slugs)) for term, why in terms))
     return Block("code", code=dedent("\n".join(lines)))
+
+
+def _items(lines: Sequence[str]) -> list[str]:
+    """Return the items of a list, each of which begins with a dash."""
+    items: list[str] = []
+    for line in lines:
+        if line.startswith("- "):
+            items.append(line[2:])
+        else:
+            items[-1] += f" {line.strip()}"
+    return items
 
 
 def _pieces(text: str, slugs: Collection[str]) -> tuple[Piece, ...]:
@@ -98,7 +117,7 @@ def _plain(text: str) -> Iterator[Piece]:
 def _parts(text: str) -> Iterator[list[str]]:
     """Yield groups of lines: a group ends at a blank line, or where the indentation begins or ends.
 
-    A numbered step is one group, although all lines but the first are indented.
+    A numbered step and a list are one group each, although some of their lines are indented.
     """
     part: list[str] = []
     for line in [*text.splitlines(), ""]:
@@ -111,26 +130,11 @@ def _parts(text: str) -> Iterator[list[str]]:
 
 def _belong_together(part: list[str], line: str) -> bool:
     first, indent = _indent(part[0]), _indent(line)
-    return bool(first) == bool(indent) or (indent == _STEP and part[0][0].isdigit())
+    if bool(first) == bool(indent):
+        return True
+    is_step = indent == _STEP and part[0][0].isdigit()
+    return is_step or (indent == _ITEM and part[0].startswith("- "))
 
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _terms(lines: Sequence[str]) -> list[tuple[str, str]]:
-    """Return two columns as pairs; an empty list if the lines are not two aligned columns."""
-    columns = _COLUMNS.fullmatch(lines[0])
-    if columns is None:
-        return []
-    column = columns.start(1)
-    pairs: list[tuple[str, str]] = []
-    for line in lines:
-        term, gap, meaning = line[:column].strip(), line[column - 2 : column], line[column:]
-        if gap.strip() or not meaning or meaning[0] == " ":
-            return []
-        if term:
-            pairs.append((term, meaning))
-        elif pairs:
-            pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]} {meaning}")
-    return pairs

@@ -12,7 +12,6 @@ from starlette.routing import Route
 
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.http.responses import PRIVATE, html_response
-from pbmserv.web.http.url_parameters import LONGEST_TOKEN
 from pbmserv.web.rendering.printer import Printer
 
 
@@ -36,8 +35,8 @@ class _LetterLinks:
         """Ask whether to confirm an address; a POST confirms it."""
         token: str = request.path_params["token"]
         is_post = request.method == "POST"
-        handle = self._web_requests.confirm if is_post else self._web_requests.describe
-        signup = await handle(token) if len(token) <= LONGEST_TOKEN else None
+        handle = self._web_requests.confirm if is_post else self._web_requests.signup
+        signup = await handle(token)
         if signup is None:
             return self._printer.error_page(404, "expired")
         name = "confirmed" if signup.done else "confirm"
@@ -52,7 +51,7 @@ class _LetterLinks:
         token: str = request.path_params["token"]
         is_post = request.method == "POST"
         handle = self._web_requests.unsubscribe if is_post else self._web_requests.subscription
-        subscription = await handle(token) if len(token) <= LONGEST_TOKEN else None
+        subscription = await handle(token)
         if subscription is None:
             return self._printer.error_page(404, "no-way-out")
         name = "unsubscribed" if is_post else "unsubscribe"

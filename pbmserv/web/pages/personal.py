@@ -14,7 +14,6 @@ from pbmserv.service.pages.personal_page import MOST_DRAWN, PersonalPage
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.http.request_bodies import read_form
 from pbmserv.web.http.responses import PRIVATE, SHARED, html_response, tagged_response
-from pbmserv.web.http.url_parameters import LONGEST_TOKEN
 from pbmserv.web.pages.visits import Visits
 from pbmserv.web.rendering.printer import Printer
 
@@ -61,8 +60,6 @@ class _PersonalPages:
     async def page(self, request: Request) -> Response:
         """Show the page; a POST asks for a change and leads back to the page."""
         token: str = request.path_params["token"]
-        if len(token) > LONGEST_TOKEN:
-            return self._expired()
         answer = await self._visits.answer_instead(request, token)
         if answer is not None:
             return answer
@@ -75,9 +72,7 @@ class _PersonalPages:
 
     async def calendar(self, request: Request) -> Response:
         """Return the deadlines for a calendar program."""
-        token: str = request.path_params["token"]
-        calendars = self._web_requests.calendars
-        octets = await calendars.read(token) if len(token) <= LONGEST_TOKEN else None
+        octets = await self._web_requests.calendars.read(request.path_params["token"])
         if octets is None:
             return self._expired()
         return Response(octets, 200, PRIVATE, "text/calendar; charset=utf-8")
