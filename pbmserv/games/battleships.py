@@ -185,7 +185,12 @@ class Battleships(Game[State]):
             ships.append(tuple(range(ends[0], ends[1] + 1, step)))
         ships.sort(key=len, reverse=True)
         if [len(ship) for ship in ships] != [length for _, length in FLEET]:
-            raise No("Place ships of 5, 4, 3, 3 and 2 cells, such as A1-A5, or reply random.")
+            lengths = " and ".join(str(len(ship)) for ship in ships)
+            named = f"You named ships of {lengths} cells. " if ships else ""
+            raise No(
+                f"{named}Place ships of 5, 4, 3, 3 and 2 cells in one reply, each such as A1-A5, "
+                "or reply random."
+            )
         taken: set[int] = set()
         for ship in ships:
             if not taken.isdisjoint(ship):
