@@ -89,7 +89,7 @@ class Seek(Command):
     """``game seek userid password [n] [-options]``
 
     Attributes:
-        game: `None` if the line names none; only with `off`, which then ends all seeks.
+        game: `None` for that of the answered letter; with `off`, for all games.
         seats: `None` for the smallest number that the game allows, at least two.
         off: the sender no longer looks for opponents.
     """
@@ -191,7 +191,6 @@ STARTING = in_section(
         Seek,
         "look for any opponent: two who seek the same get a board",
         more=(Parameter("[n] [-options] | off", Kind.SEATS),),
-        traits=Trait.NEEDS_GAME,
     ),
     AT_BOARD.row(
         "rematch",
