@@ -31,6 +31,7 @@ class Challenge(Command):
     """``game challenge userid1 userid2 … [-options] [--nagtime=…]``
 
     Attributes:
+        game: ``""`` for that of the answered letter.
         userids: the players in the order of their seats; empty if the sender plays alone.
         options: the words with one dash.
         times: the words with two dashes.
@@ -156,7 +157,7 @@ STARTING = in_section(
         example="alice -size=8x8 -atoms=3-5",
         from_arguments=_solo,
         places=LINES,
-        traits=Trait.BOXES,
+        traits=Trait.NEEDS_GAME | Trait.BOXES,
     ),
     IN_GAME.row(
         "replay",
