@@ -33,6 +33,7 @@ PIECES = {
     "*": Piece("*", "hit", None, "\N{HEAVY MULTIPLICATION X}"),
     "o": Piece("o", "miss", None, "\N{MIDDLE DOT}"),
 }
+ANY_CELL = re.compile(r"\b[A-Z][0-9]{1,2}\b", re.IGNORECASE)
 SPAN = re.compile(r"\b([A-J])(10|[1-9])\s*(?:-|to|\.\.)\s*([A-J])(10|[1-9])\b", re.IGNORECASE)
 
 Ship = tuple[int, ...]
@@ -167,6 +168,9 @@ class Battleships(Game[State]):
         matches = re.findall(r"\b(?:([A-J])(10|[1-9])|(10|[1-9])([A-J]))\b", text, re.IGNORECASE)
         cells = [f"{(a or d).upper()}{b or c}" for a, b, c, d in matches]
         count = self.shots(state, seat)
+        outside = [name for name in ANY_CELL.findall(text) if name.upper() not in PLACE]
+        if outside and not cells:
+            raise No(f"There is no cell {outside[0].upper()}; cells are A1 to J10.")
         if len(cells) != count or len(set(cells)) != count:
             raise No(f"Name {'a cell' if count == 1 else f'{count} different cells'} to fire at.")
         for name in cells:

@@ -505,9 +505,12 @@ class Chess(Game[Position]):
             own = kind if state.white else kind.lower()
             sources = [square for square in range(64) if state.board[square] == own]
             cannot = f"No {NAMES[kind]} of yours can"
-        if any(step[0] in sources and step[1] == PLACE[to] for step in steps(state)):
+        ways = [step for step in steps(state) if step[0] in sources and step[1] == PLACE[to]]
+        if not ways:
+            return f"{cannot} go to {to} now."
+        if set(ways).isdisjoint(legal(state)):
             return "That would leave your king in check."
-        return f"{cannot} go to {to} now."
+        return "It is not a legal move here."
 
     def play(self, state: Position, seat: Seat, move: str, rng: Rng) -> Position | After[Position]:
         step = next(step for step in legal(state) if text_of(state, step) == move)

@@ -97,7 +97,7 @@ class LiarsDice(Game[Round]):
             if state.bid is None:
                 raise No("There is no bid to doubt yet.")
             return "liar"
-        match = BID.fullmatch(words)
+        match = BID.fullmatch(words.rstrip("?"))
         bid = (number_of(match[1]), face_of(match[2])) if match else (0, 0)
         if not all(bid):
             raise No('A bid is a number and a face, such as "3 fives".')

@@ -152,6 +152,7 @@ def test_a_move_of_two_pieces_is_not_guessed(fen: str, text: str) -> None:
         (START, "e9", "There is no square e9."),
         (START, "O-O", "You cannot castle like that now."),
         (START, "castle", "You cannot castle like that now."),
+        (START, "f2f3f4", "It is not a legal move here."),
         (START, "g1", "Name the square to which the knight on g1 goes, too."),
         (START, "e7", "The piece on e7 is not yours."),
         (START, "e4e5", "There is no piece on e4."),
@@ -306,6 +307,7 @@ def test_a_bot_of_hex_takes_over_a_good_first_move(cell: str, swaps: bool) -> No
         ("3 5", "3 fives"),
         ("2 sixes", "2 sixes"),
         ("1 six", "1 six"),
+        ("three fives?", "3 fives"),
     ],
 )
 def test_bids(text: str, move: str) -> None:
@@ -351,3 +353,17 @@ def test_ships_apart_do_not_touch(seed: int) -> None:
         near = frozenset().union(*map(battleships.around, ship))
         for other in ships[:n]:
             assert near.isdisjoint(other)
+
+
+def test_a_shot_outside_the_waters_is_refused_as_such() -> None:
+    state = battleships.GAME.start(2, {"salvo": False, "apart": False}, chance())
+    ready = tuple(replace(waters, is_ready=True) for waters in state)
+    for text in ("K1", "a11"):
+        with pytest.raises(No, match=f"There is no cell {text.upper()}"):
+            battleships.GAME.read(ready, 0, text)
+
+
+def test_an_example_of_stones_is_no_colour() -> None:
+    state = played(gomoku.GAME, "H8,I9,G7", opening="swap2", exact=False)
+    with pytest.raises(No, match=r"such as [A-O]\d+ [A-O]\d+, or reply black or white"):
+        gomoku.GAME.read(state, 1, "j10")
