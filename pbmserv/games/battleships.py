@@ -33,6 +33,7 @@ PIECES = {
     "*": Piece("*", "hit", None, "\N{HEAVY MULTIPLICATION X}"),
     "o": Piece("o", "miss", None, "\N{MIDDLE DOT}"),
 }
+ANY_CELL = re.compile(r"\b[A-Z][0-9]{1,2}\b", re.IGNORECASE)
 SPAN = re.compile(r"\b([A-J])(10|[1-9])\s*(?:-|to|\.\.)\s*([A-J])(10|[1-9])\b", re.IGNORECASE)
 
 Ship = tuple[int, ...]
@@ -167,6 +168,9 @@ class Battleships(Game[State]):
         matches = re.findall(r"\b(?:([A-J])(10|[1-9])|(10|[1-9])([A-J]))\b", text, re.IGNORECASE)
         cells = [f"{(a or d).upper()}{b or c}" for a, b, c, d in matches]
         count = self.shots(state, seat)
+        outside = [name for name in ANY_CELL.findall(text) if name.upper() not in PLACE]
+        if outside and not cells:
+            raise No(f"There is no cell {outside[0].upper()}; cells are A1 to J10.")
         if len(cells) != count or len(set(cells)) != count:
             raise No(f"Name {'a cell' if count == 1 else f'{count} different cells'} to fire at.")
         for name in cells:
@@ -185,7 +189,12 @@ class Battleships(Game[State]):
             ships.append(tuple(range(ends[0], ends[1] + 1, step)))
         ships.sort(key=len, reverse=True)
         if [len(ship) for ship in ships] != [length for _, length in FLEET]:
-            raise No("Place ships of 5, 4, 3, 3 and 2 cells, such as A1-A5, or reply random.")
+            lengths = " and ".join(str(len(ship)) for ship in ships)
+            named = f"You named ships of {lengths} cells. " if ships else ""
+            raise No(
+                f"{named}Place ships of 5, 4, 3, 3 and 2 cells in one reply, each such as A1-A5, "
+                "or reply random."
+            )
         taken: set[int] = set()
         for ship in ships:
             if not taken.isdisjoint(ship):

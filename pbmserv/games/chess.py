@@ -467,10 +467,14 @@ class Chess(Game[Position]):
     def why_not(self, state: Position, squares: str, plain: str) -> str:
         """Return why a move is refused."""
         begun = re.match("[a-h][1-8]", squares)
-        if begun and state.board[PLACE[begun[0]]] == ".":
+        piece = state.board[PLACE[begun[0]]] if begun else ""
+        is_alone = begun is not None and squares == begun[0]
+        if begun and piece == "." and not is_alone:
             return f"There is no piece on {begun[0]}."
-        if begun and (state.board[PLACE[begun[0]]].isupper() != state.white):
+        if begun and piece not in {"", "."} and piece.isupper() != state.white:
             return f"The piece on {begun[0]} is not yours."
+        if begun and is_alone and piece != ".":
+            return f"Name the square to which the {NAMES[piece.upper()]} on {begun[0]} goes, too."
         named = [
             notation(state, step, ())
             for step in legal(state)
@@ -480,6 +484,32 @@ class Chess(Game[Position]):
             return f"Several pieces can make the move {plain}; name its first square, too."
         if in_check(state.board, state.seat):
             return "Your king is in check, and this move does not help."
+        return self.why_no_piece(state, squares, plain)
+
+    def why_no_piece(self, state: Position, squares: str, plain: str) -> str:
+        """Return why no piece of the player can make a move."""
+        if squares.replace("0", "o") in {"oo", "ooo"} or squares.startswith("castle"):
+            return "You cannot castle like that now."
+        names = re.findall("[a-z][0-9]+", squares.lstrip("kqrn"))
+        unknown = next((name for name in names if name not in PLACE), "")
+        if unknown:
+            return f"There is no square {unknown}."
+        if not names:
+            return "It is not a legal move here."
+        source, to = names[0], names[-1]
+        if squares.startswith(f"{source}{to}"):
+            sources = [PLACE[source]]
+            cannot = f"The {NAMES[state.board[PLACE[source]].upper()]} on {source} cannot"
+        else:
+            kind = plain[0].upper() if plain[0] in "KQRBNkqrn" else "P"
+            own = kind if state.white else kind.lower()
+            sources = [square for square in range(64) if state.board[square] == own]
+            cannot = f"No {NAMES[kind]} of yours can"
+        ways = [step for step in steps(state) if step[0] in sources and step[1] == PLACE[to]]
+        if not ways:
+            return f"{cannot} go to {to} now."
+        if set(ways).isdisjoint(legal(state)):
+            return "That would leave your king in check."
         return "It is not a legal move here."
 
     def play(self, state: Position, seat: Seat, move: str, rng: Rng) -> Position | After[Position]:

@@ -39,6 +39,7 @@ class ConnectFour(Game[Columns]):
     """
 
     key, title = "connect4", "Connect Four"
+    words = tuple(LETTERS[:WIDTH])
 
     def start(self, seats: int, options: Mapping[str, Any], rng: Rng) -> Columns:
         return ("",) * WIDTH

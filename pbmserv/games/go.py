@@ -35,6 +35,7 @@ STONES = {
     "o": Piece("o", "dead white stone", None, "\N{DOTTED CIRCLE}"),
 }
 NAME = re.compile(r"\b([A-HJ-T])(1[0-9]|[1-9])\b", re.IGNORECASE)
+COLUMN_I = re.compile(r"\bI(1[0-9]|[1-9])\b", re.IGNORECASE)
 NAMED_DEAD = re.compile(r"\bdead\b", re.IGNORECASE)
 HANDICAPS = {
     2: "DQ QD", 3: "DQ QD QQ", 4: "DQ QD QQ DD", 5: "DQ QD QQ DD KK", 6: "DQ QD QQ DD DK QK",
@@ -245,6 +246,8 @@ class Go(Game[Position]):
         for name in cells:
             if name not in names(size):
                 raise No(f"There is no crossing {name} on this board.")
+        if not cells and COLUMN_I.search(text):
+            raise No("There is no column I in Go; J comes after H.")
         if state.stage == "agree":
             if word in {"agree", "resume"}:
                 return word

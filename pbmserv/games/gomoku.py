@@ -147,7 +147,9 @@ class Gomoku(Game[Stones]):
             stones = {1: "one free crossing", 2: "two, for white and black"}.get(
                 count, "three, for black, white and black"
             )
-            raise No(f"Name {stones}, such as {next(iter(self.moves(state, seat)))}.")
+            example = next(move for move in self.moves(state, seat) if move not in self.words)
+            colour = ", or reply black or white" if state.stage == "choose" else ""
+            raise No(f"Name {stones}, such as {example}{colour}.")
         for name in cells:
             if state.board[PLACE[name]] != ".":
                 raise No(f"There is a stone on {name}.")

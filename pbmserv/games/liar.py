@@ -13,6 +13,8 @@ from pbmserv.game import After, Bot, Game, Items, No, Option, Result, Rng, Seat,
 FACES = ("ones", "twos", "threes", "fours", "fives", "sixes")
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 BID = re.compile(r"([0-9]{1,2}|[a-z]{1,9})[\s,x*of]{0,9}?([1-6]|[a-z]{1,9})")
+DOUBTS = frozenset({"liar", "liar liar", "doubt", "i doubt it", "call", "call liar", "bluff"})
+"""Ways to doubt a bid."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class LiarsDice(Game[Round]):
         Option("wild", "ones count as every face", (False, True), True),
     )
     hidden, draws = True, False
-    words = ("liar", "doubt", "of", "x", "s", *FACES, *NUMBERS)
+    words = ("liar", "doubt", "call", "bluff", "of", "x", "s", *FACES, *NUMBERS)
 
     def start(self, seats: int, options: Mapping[str, Any], rng: Rng) -> Round:
         dice = tuple(self.rolled(options["dice"], rng) for _ in range(seats))
@@ -91,11 +93,11 @@ class LiarsDice(Game[Round]):
 
     def read(self, state: Round, seat: Seat, text: str) -> str:
         words = " ".join(re.sub(r"(?<=[1-6])'?s\b", "", text.casefold()).strip(" .!").split())
-        if words in {"liar", "doubt", "i doubt it", "liar liar"}:
+        if words in DOUBTS:
             if state.bid is None:
                 raise No("There is no bid to doubt yet.")
             return "liar"
-        match = BID.fullmatch(words)
+        match = BID.fullmatch(words.rstrip("?"))
         bid = (number_of(match[1]), face_of(match[2])) if match else (0, 0)
         if not all(bid):
             raise No('A bid is a number and a face, such as "3 fives".')

@@ -252,3 +252,13 @@ def test_looking_for_an_opponent_ends_though_the_game_is_not_installed_any_more(
     assert "no longer looking for an opponent for you at checkers (not installed)." in (
         letter.one_line
     )
+
+
+def test_a_full_column_is_a_move_that_is_not_legal(server: HandedIn) -> None:
+    table = Table(server, "connect4", "", ("anna", "bela"))
+    for n in range(6):
+        table.reply(table.addresses[n % 2], "d")
+    table.reply(table.addresses[0], "d")
+    assert '"d" is not legal now. Reply with a column: A, B, C, E, F, G.' in (
+        table.newest[table.addresses[0]].one_line
+    )

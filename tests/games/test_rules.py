@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -134,6 +135,33 @@ def test_notations_of_chess(fen: str, text: str, move: str) -> None:
 @rows(("fen", "text"), [("4k3/8/8/8/8/8/4K3/R6R w - - 0 1", "Rd1"), (BISHOP_OR_PAWN, "bc4")])
 def test_a_move_of_two_pieces_is_not_guessed(fen: str, text: str) -> None:
     with pytest.raises(No, match="name its first square"):
+        chess.GAME.read(of_fen(fen), 0, text)
+
+
+@rows(
+    ("fen", "text", "why"),
+    [
+        (START, "Ke2", "No king of yours can go to e2 now."),
+        (START, "queen h5", "No queen of yours can go to h5 now."),
+        (START, "qh5", "No queen of yours can go to h5 now."),
+        (START, "e5", "No pawn of yours can go to e5 now."),
+        (START, "exd5", "No pawn of yours can go to d5 now."),
+        (START, "e2e5", "The pawn on e2 cannot go to e5 now."),
+        (START, "Ng1h4", "No knight of yours can go to h4 now."),
+        (START, "R1d1", "No rook of yours can go to d1 now."),
+        (START, "e9", "There is no square e9."),
+        (START, "O-O", "You cannot castle like that now."),
+        (START, "castle", "You cannot castle like that now."),
+        (START, "f2f3f4", "It is not a legal move here."),
+        (START, "g1", "Name the square to which the knight on g1 goes, too."),
+        (START, "e7", "The piece on e7 is not yours."),
+        (START, "e4e5", "There is no piece on e4."),
+        ("4k3/4r3/8/8/8/4N3/8/4K3 w - - 0 1", "Nd5", "That would leave your king in check."),
+        ("4k3/4r3/8/8/8/8/3N4/4K3 w - - 0 1", "Nb3", "Your king is in check, and this move"),
+    ],
+)
+def test_a_refusal_of_chess_says_why(fen: str, text: str, why: str) -> None:
+    with pytest.raises(No, match=f"^{re.escape(why)}"):
         chess.GAME.read(of_fen(fen), 0, text)
 
 
@@ -279,11 +307,18 @@ def test_a_bot_of_hex_takes_over_a_good_first_move(cell: str, swaps: bool) -> No
         ("3 5", "3 fives"),
         ("2 sixes", "2 sixes"),
         ("1 six", "1 six"),
+        ("three fives?", "3 fives"),
     ],
 )
 def test_bids(text: str, move: str) -> None:
     state = liar.Round(((1, 2, 3), (4, 5, 6)))
     assert liar.GAME.read(state, 0, text) == move
+
+
+@rows("text", ["liar", "Liar!", "I doubt it.", "Call!", "bluff"])
+def test_doubts(text: str) -> None:
+    state = liar.Round(((1, 2, 3), (4, 5, 6)), bid=(2, 5))
+    assert liar.GAME.read(state, 0, text) == "liar"
 
 
 def test_ones_are_wild() -> None:
@@ -299,7 +334,8 @@ def test_ones_are_wild() -> None:
 @rows(
     ("text", "why"),
     [
-        ("a1-a5", "Place ships of 5, 4, 3, 3 and 2 cells"),
+        ("b4", "^Place ships of 5, 4, 3, 3 and 2 cells"),
+        ("a1-a5 c1-c4", "You named ships of 5 and 4 cells. Place ships of 5, 4, 3, 3 and 2 cells"),
         ("a1-b5 b1-b4 c1-c3 d1-d3 e1-e2", "neither a row nor a column"),
         ("a1-a5 a1-d1 c5-c7 d5-d7 e5-e6", "crosses"),
     ],
@@ -317,3 +353,17 @@ def test_ships_apart_do_not_touch(seed: int) -> None:
         near = frozenset().union(*map(battleships.around, ship))
         for other in ships[:n]:
             assert near.isdisjoint(other)
+
+
+def test_a_shot_outside_the_waters_is_refused_as_such() -> None:
+    state = battleships.GAME.start(2, {"salvo": False, "apart": False}, chance())
+    ready = tuple(replace(waters, is_ready=True) for waters in state)
+    for text in ("K1", "a11"):
+        with pytest.raises(No, match=f"There is no cell {text.upper()}"):
+            battleships.GAME.read(ready, 0, text)
+
+
+def test_an_example_of_stones_is_no_colour() -> None:
+    state = played(gomoku.GAME, "H8,I9,G7", opening="swap2", exact=False)
+    with pytest.raises(No, match=r"such as [A-O]\d+ [A-O]\d+, or reply black or white"):
+        gomoku.GAME.read(state, 1, "j10")

@@ -86,7 +86,7 @@ FORMS = [
         "change address alice secret <Al@Example.ORG>",
         ChangeAddress(ALICE, ("Al@example.org",)),
     ),
-    ("seek alice secret 2 -size=8x8", Seek(B, ALICE, 2, ("-size=8x8",))),
+    ("seek alice secret 2 -size=8x8", Seek(None, ALICE, 2, ("-size=8x8",))),
     ("blackbox seek alice secret -atoms 5", Seek(B, ALICE, None, ("-atoms=5",))),
     ("blackbox seek alice secret off", Seek(B, ALICE, off=True)),
     (

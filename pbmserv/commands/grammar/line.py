@@ -14,7 +14,7 @@ from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.examples import STRANGER, Sender, example
 from pbmserv.commands.grammar.readings import BLANK, REST, Line, read_without_sender
 from pbmserv.commands.grammar.unknown_lines import refuse_unknown_word
-from pbmserv.commands.grammar.word_forms import BOARD, OFF, SHORTEST_PASSWORD
+from pbmserv.commands.grammar.word_forms import BOARD, SHORTEST_PASSWORD
 from pbmserv.commands.grammar.words import LONGEST_LINE, Word, with_bots, without_please, words_of
 from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY
 from pbmserv.commands.table.command_types import VOUCHED, Command
@@ -95,15 +95,10 @@ class _CommandLine:
         row, game = self.row, self.game
         if Trait.BARE in row.traits and not self.words:
             row = replace(row, parameters=())
-        if Trait.NEEDS_GAME in row.traits and game is None and not self._ends_seeks():
+        if Trait.NEEDS_GAME in row.traits and game is None:
             game = next(iter(self.games))
         words = board_first(row, without_filler(row, self.words))
         return replace(self, row=row, game=game, words=words)
-
-    def _ends_seeks(self) -> bool:
-        """Return whether the line ends the search for opponents, in all games: "seek off"."""
-        is_seek = self.row.parameters[-1].kind is Kind.SEATS
-        return is_seek and bool(self.words) and self.words[-1].plain in OFF
 
     def read(self, sender: Sender) -> Line:
         """Read the line as it is, and offer the other ways that its command allows."""

@@ -110,7 +110,7 @@ ABOUT_MYSELF = Shape(Scope.SERVER, (USERID, PASSWORD), "alice PASSWORD")
 MYSELF_IN_GAME = Shape(Scope.GAME, (USERID, PASSWORD), "alice PASSWORD")
 """A player asks for something in a game: ``blackbox seek alice PASSWORD``."""
 
-NEW_GAME = Shape(Scope.GAME, proof=(USERID, PASSWORD), traits=Trait.NEEDS_GAME)
+NEW_GAME = Shape(Scope.GAME, proof=(USERID, PASSWORD))
 """A player starts a game with players or options: ``blackbox challenge alice bob``."""
 
 IN_GAME = Shape(Scope.GAME)

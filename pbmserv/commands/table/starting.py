@@ -31,6 +31,7 @@ class Challenge(Command):
     """``game challenge userid1 userid2 … [-options] [--nagtime=…]``
 
     Attributes:
+        game: ``""`` for that of the answered letter.
         userids: the players in the order of their seats; empty if the sender plays alone.
         options: the words with one dash.
         times: the words with two dashes.
@@ -89,7 +90,7 @@ class Seek(Command):
     """``game seek userid password [n] [-options]``
 
     Attributes:
-        game: `None` if the line names none; only with `off`, which then ends all seeks.
+        game: `None` for that of the answered letter; with `off`, for all games.
         seats: `None` for the smallest number that the game allows, at least two.
         off: the sender no longer looks for opponents.
     """
@@ -156,7 +157,7 @@ STARTING = in_section(
         example="alice -size=8x8 -atoms=3-5",
         from_arguments=_solo,
         places=LINES,
-        traits=Trait.BOXES,
+        traits=Trait.NEEDS_GAME | Trait.BOXES,
     ),
     IN_GAME.row(
         "replay",
@@ -191,7 +192,6 @@ STARTING = in_section(
         Seek,
         "look for any opponent: two who seek the same get a board",
         more=(Parameter("[n] [-options] | off", Kind.SEATS),),
-        traits=Trait.NEEDS_GAME,
     ),
     AT_BOARD.row(
         "rematch",

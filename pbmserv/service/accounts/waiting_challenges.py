@@ -84,7 +84,7 @@ def _waiting(context: CommandContext, command: Challenge) -> WaitingChallenge | 
         return None
     seats = 2 if command.address else 1 + len(friends)
     try:
-        game = known_game(context, command.game)
+        game = known_game(context, command.game or context.usual_game)
         read_times(command.times)
         read_options(game, command.options, seats, game.info.key, game.info.key)
     except PlayerError:
@@ -166,7 +166,8 @@ def _speaking_for(context: CommandContext, player: Player) -> CommandContext:
 
 def _refusal(command: Challenge, error: PlayerError) -> Part:
     names = (command.address,) if command.address else command.userids
-    line = " ".join((command.game, "challenge", *names, *command.options, *command.times))
+    front = f"{command.game} challenge".strip()
+    line = " ".join((front, *names, *command.options, *command.times))
     refusal = error.refusal
     words = {
         "refusal": asdict(refusal),

@@ -44,8 +44,16 @@ def invited_bot(
         OptionError: bots do not play with these options.
     """
     if userid not in game.bots:
-        levels = ", ".join(game.bots)
-        raise Refused("house-plays-not", part=userid, title=game.info.title, levels=levels)
+        levels = list(game.bots)
+        seated = [levels[0] if name == userid else name for name in userids] if levels else []
+        example = " ".join((game.info.key, "challenge", *seated, *options)) if levels else ""
+        raise Refused(
+            "house-plays-not",
+            part=userid,
+            title=game.info.title,
+            levels=", ".join(levels),
+            example=example,
+        )
     try:
         check_agreement(game, userid, options, len(userids))
     except OptionError as error:

@@ -23,7 +23,7 @@ from pbmserv.service.boards.new_boards import Proposal
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.proposals import propose, sender_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import is_player, known_game, unknown_player
+from pbmserv.service.core.lookup import game_of_letter, is_player, known_game, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import Said
 from pbmserv.service.core.words_for_others import words_for_others
@@ -38,6 +38,7 @@ from pbmserv.store.tables.boards import BoardStatus
 
 def challenge(context: CommandContext, command: Challenge) -> Answer:
     """Begin a board of which the sender is a player; ask the others by mail."""
+    command = replace(command, game=command.game or game_of_letter(context))
     if command.address:
         return mail_invitations.invite(context, command)
     written = opponents.with_usual_opponent(context, command)

@@ -15,7 +15,7 @@ from pbmserv.service.boards.new_boards import Proposal, make_board
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game, refuse_closed_game
+from pbmserv.service.core.lookup import game_of_letter, known_game, refuse_closed_game
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
@@ -33,8 +33,7 @@ def seek(context: CommandContext, command: Seek) -> Answer:
     player = context.speaker(command.credentials)
     if command.off:
         return _stop(context, player, command.game)
-    assert command.game is not None
-    game = known_game(context, command.game)
+    game = known_game(context, command.game or game_of_letter(context))
     key = game.info.key
     seeks.lock(context.connection)
     own = seeks.of_player(context.connection, player.id)

@@ -34,6 +34,15 @@ def known_game(context: CommandContext, key: str) -> AnyGame:
     return registry.newest(key)
 
 
+def game_of_letter(context: CommandContext) -> str:
+    """Return the game of the board that the answered letter is about, else the usual game."""
+    if context.answers_board_letter and context.reply_address is not None:
+        board = boards.load(context.connection, context.reply_address.about)
+        if board is not None and board.game in context.services.registry:
+            return board.game
+    return context.usual_game
+
+
 def refuse_closed_game(context: CommandContext, game: AnyGame) -> None:
     """Refuse a new board of a game that an operator has closed, or that is stopped."""
     try:

@@ -268,7 +268,8 @@ def _challenge_with_times(command: Challenge, times: str) -> str:
     if "--time" in changed:  # it replaces the other time for the whole game
         changed.add("--totaltime")
     kept = [word for word in command.times if word.partition("=")[0] not in changed]
-    return " ".join((command.game, "challenge", *command.userids, *command.options, *kept, times))
+    front = f"{command.game} challenge".strip()
+    return " ".join((front, *command.userids, *command.options, *kept, times))
 
 
 def _with_known_names(context: CommandContext, refusal: Refusal, echo: str, sender: Sender) -> str:
