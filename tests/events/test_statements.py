@@ -144,6 +144,18 @@ def _run(connection: Connection) -> None:
     _check_people(connection, first)
 
 
+def test_the_newest_season_decides_where_a_player_is_drawn(server: Indoors) -> None:
+    def play_seasons(connection: Connection) -> list[int]:
+        for section in (3, 2, 1):
+            season = _event(connection, "league")
+            event_entries.enter(connection, season, [1], NOW)
+            event_draws.draw(connection, season, [Drawn(1, section, seed=1, rating=1.5)])
+        last = event_draws.last_places(connection, "league", "chess", 3)
+        return [last[1].number, last[1].section]
+
+    assert server.server.writer.submit(play_seasons).result() == [2, 2]
+
+
 def test_each_statement_about_shared_boxes(server: Indoors) -> None:
     server.server.writer.submit(_share).result()
 

@@ -240,13 +240,16 @@ def test_ninety_days_at_first_place_lead_to_the_hall_of_fame(server: Corresponde
     assert "your name is in the hall of fame of the Blackbox ladder" in letter.one_line
     server.live(days=2)
     assert server.letters() == [], "once"
-    board = climbers.challenges("bob")
-    climbers.resigns("alice", board)
+    climbers.resigns("alice", climbers.challenges("bob"))
+    climbers.news()
+    server.live(days=8)
+    climbers.resigns("bob", climbers.challenges("alice"))
     climbers.news()
     page = load_all(site_of(server.server), "/ladder/blackbox")["/ladder/blackbox"]
     text = one_line(page.body.decode())
     assert "Hall of fame" in text
     assert "93 days: 1 March 2026 to 2 June 2026" in text
+    assert "to 10 June 2026" not in text, "bob's eight days are too short"
 
 
 @pytest.mark.whole

@@ -163,3 +163,5 @@ def test_blocks_by_and_on_a_merged_account_hold_for_the_remaining_one(house: Ind
         assert refused.kind == "refusal", (sender, reader)
     letters = house.send(BOB, f"message bob {PASSWORD} carol", "Do you hear me?")
     assert {letter.kind for letter in letters} == {"message", "message-sent"}
+    (preferences,) = house.send(BOB, f"prefs bob {PASSWORD}")
+    assert "block: carol" in preferences.one_line, "and not bob"

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.types import Seat
-from pbmserv.store import bots, ratings, solo
+from pbmserv.store import bots, ratings, scores
 from pbmserv.store.accounts import address_changes, blocks, players, signups
 from pbmserv.store.boards import (
     boards,
@@ -85,8 +85,8 @@ def test_statements_about_boards(house: Indoors) -> None:
         assert board is not None
         assert (board.terms, board.status) == (Terms(3, 9), BoardStatus.ACTIVE)
         assert ratings.of_boards(connection, [1]) == {}
-        assert solo.best_scores(connection, "blackbox", "2x2/1", 5) == []
-        assert solo.score_kinds(connection, "blackbox", 5) == []
+        assert scores.best(connection, "blackbox", "2x2/1", 5) == []
+        assert scores.kinds(connection, "blackbox", 5) == []
 
     house.server.writer.submit(ask).result()
 

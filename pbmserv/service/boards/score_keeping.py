@@ -13,7 +13,7 @@ from pbmserv.engine.table import RESIGNED
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.service.boards.bot_turns import is_bot
 from pbmserv.service.core.context import CommandContext
-from pbmserv.store import solo
+from pbmserv.store import scores as score_rows
 from pbmserv.store.accounts import persons
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.shared_boxes import daily_boxes, shared_boxes
@@ -125,7 +125,7 @@ def keep_scores(
         and sitter.player_id not in repeated
         and game.solved(after.state, sitter.seat)
     }
-    solo.keep_scores(context.connection, board.id, board.game, kind, scores, ended_at)
+    score_rows.keep(context.connection, board.id, board.game, kind, scores, ended_at)
 
 
 def grade_of(game: RacingGame, words: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from pbmserv.service.ladder.tables import ladder_page
 from pbmserv.service.pages.public_boards import finished_boards, is_open
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box
-from pbmserv.store import solo
+from pbmserv.store import scores
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import histories, seeks
 from pbmserv.store.boards.histories import EndedGame, Met
@@ -172,7 +172,7 @@ def player_page(context: CommandContext, userid: str) -> PublicPlayer | None:
     met = [board for board in histories.met(connection, player.id, MET) if board.game in games]
     opponents = public_names(connection, {board.userid for board in met})
     ended = histories.of_player(connection, player.id, None, game_lists.LISTED)
-    best = solo.best_by_kind(connection, player.id, KINDS)
+    best = scores.best_by_kind(connection, player.id, KINDS)
     return PublicPlayer(
         userid=name,
         ratings=_ratings(context, player, name),

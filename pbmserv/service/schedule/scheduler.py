@@ -28,12 +28,13 @@ from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule import deadlines, due_digests
 from pbmserv.service.schedule.retention import Expiry
 from pbmserv.service.solo import daily_box
-from pbmserv.store import clocks, heartbeats, solo, teams
+from pbmserv.store import clocks, heartbeats, teams
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed, Writer
 from pbmserv.store.delivery import digests
 from pbmserv.store.events import events
 from pbmserv.store.ladders import ladder_challenges, ladders
+from pbmserv.store.shared_boxes import daily_readers
 
 log = logging.getLogger("pbmserv.service")
 
@@ -103,7 +104,7 @@ class Scheduler(Rounds):
         now = self._time_of_clocks()
         self._drain(now, clocks.due, deadlines.handle_due_board, clocks.put_off)
         self._drain(now, digests.due, due_digests.handle_due_digest, digests.put_off)
-        self._drain(now, solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
+        self._drain(now, daily_readers.due, daily_box.give_due_boxes, daily_readers.put_off)
         self._drain(
             now, ladder_challenges.due, settling.carry_out_result, ladder_challenges.put_off
         )

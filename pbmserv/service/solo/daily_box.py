@@ -29,15 +29,14 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, races_of
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.time.localtime import clock_time, minute_of_day, next_local
-from pbmserv.store import solo
 from pbmserv.store.accounts import absences as absence_rows
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import closed_games, game_pauses
-from pbmserv.store.shared_boxes import daily_boxes, day_numbers, shared_boxes
+from pbmserv.store.shared_boxes import daily_boxes, daily_readers, day_numbers, shared_boxes
+from pbmserv.store.shared_boxes.daily_readers import Reader
 from pbmserv.store.shared_boxes.day_numbers import EPOCH, date_of
 from pbmserv.store.shared_boxes.shared_boxes import SharedBoard
-from pbmserv.store.solo import Reader
 
 USUAL_MINUTE = 8 * 60
 """The minute of the local day at which the box comes by default."""
@@ -64,18 +63,18 @@ def daily(context: CommandContext, command: Daily) -> Answer:
     key = game.info.key
     if not races(game):
         raise Refused("no-daily", part=key, example="list")
-    before = solo.minute_of(context.connection, player.id, key)
+    before = daily_readers.minute_of(context.connection, player.id, key)
     if command.when in OFF:
         if before is None:
             raise Refused("daily-off", part="off", example=f"{key} daily {player.userid} PASSWORD")
-        solo.unsubscribe(context.connection, player.id, key)
+        daily_readers.unsubscribe(context.connection, player.id, key)
         ended = {"title": game.info.title, "at": "", "before": clock_time(before)}
         return Answer((Part("daily-set", ended),))
     usual = USUAL_MINUTE if before is None else before
     example = f"{key} daily {player.userid} PASSWORD TIME"
     minute = _minute(command.when, example) if command.when else usual
     due = next_local(context.now, zone(player.tz), minute)
-    solo.subscribe(context.connection, Reader(player.id, key, minute, due))
+    daily_readers.subscribe(context.connection, Reader(player.id, key, minute, due))
     today = day_of(context.now)
     has_box = daily_boxes.first_try(context.connection, {player.id}, key, today) is not None
     has_tried = _has_tried(context, player, key, today)
@@ -94,17 +93,17 @@ def daily(context: CommandContext, command: Daily) -> Answer:
 
 def give_due_boxes(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
     """Give a player the due boxes of this UTC day. Return `None` if another process does it."""
-    due = solo.claim_dailies(context.connection, player_id, context.now)
+    due = daily_readers.claim(context.connection, player_id, context.now)
     if not due:
         return None
     player = players.by_id(context.connection, player_id)
     notifications: list[Notification] = []
     for reader in due:
         if player is None or not player.active or reader.game not in context.services.registry:
-            solo.unsubscribe(context.connection, player_id, reader.game)
+            daily_readers.unsubscribe(context.connection, player_id, reader.game)
             continue
         following = next_local(context.now, zone(player.tz), reader.minute)
-        solo.set_daily_due(context.connection, reader, following)
+        daily_readers.set_due(context.connection, reader, following)
         today = day_of(context.now)
         absences = absence_rows.of_player(context.connection, player_id)
         is_away = absence_rows.at(absences, context.now) is not None

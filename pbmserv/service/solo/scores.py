@@ -7,7 +7,8 @@ from pbmserv.errors import OptionError, Refused
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import races_of
 from pbmserv.service.core.outcome import Answer, Part
-from pbmserv.store import solo
+from pbmserv.store import scores as score_rows
+from pbmserv.store.scores import ScoreLine
 
 BEST = 20
 """Lines of a list."""
@@ -33,7 +34,7 @@ def show_scores(context: CommandContext, command: Scores) -> Answer:
             raise OptionError(
                 error.refusal.code, part=part, example=example, **error.refusal.values
             ) from error
-        counts = [] if wanted else solo.score_kinds(context.connection, key, NAMED)
+        counts = [] if wanted else score_rows.kinds(context.connection, key, NAMED)
         kinds = [wanted] if wanted else [kind for kind, _ in counts[:KINDS]]
         lists = [
             {
@@ -46,7 +47,7 @@ def show_scores(context: CommandContext, command: Scores) -> Answer:
                         "board": line.board,
                         "ended": f"{line.ended_at:%Y-%m-%d}",
                     }
-                    for rank, line in _ranked(solo.best_scores(context.connection, key, kind, BEST))
+                    for rank, line in _ranked(score_rows.best(context.connection, key, kind, BEST))
                 ],
             }
             for kind in kinds
@@ -64,7 +65,7 @@ def show_scores(context: CommandContext, command: Scores) -> Answer:
     return Answer(tuple(parts))
 
 
-def _ranked(lines: list[solo.ScoreLine]) -> list[tuple[int, solo.ScoreLine]]:
+def _ranked(lines: list[ScoreLine]) -> list[tuple[int, ScoreLine]]:
     """Return the lines with their places. Equal scores share a place."""
     return [
         (1 + sum(other.score < line.score for other in lines[:place]), line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, delete, func, select, update
+from sqlalchemy import Connection, bindparam, delete, func, select
 
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.statements import columns_of, insert_into
@@ -58,12 +58,7 @@ def follow(connection: Connection, board_id: int, player_id: int, what: str) -> 
     connection.execute(
         insert_into(connection, followers)
         .values(board_id=board_id, player_id=player_id, what=what)
-        .on_conflict_do_nothing()
-    )
-    connection.execute(
-        update(followers)
-        .where(followers.c.board_id == board_id, followers.c.player_id == player_id)
-        .values(what=what)
+        .on_conflict_do_update(index_elements=["board_id", "player_id"], set_={"what": what})
     )
 
 
