@@ -13,13 +13,11 @@ clock.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from pbmserv.engine.rng import Rng
-from pbmserv.games.blackbox.bots.candidates import CROWD, LARGE, VAST, candidates
-from pbmserv.games.blackbox.bots.knowledge import CROWDED_VAST, Effort, Knowledge, beginning
-from pbmserv.games.blackbox.bots.layout_sets import listed_layouts
+from pbmserv.games.blackbox.bots.candidates import CROWD, LARGE, results_as_fired
+from pbmserv.games.blackbox.bots.knowledge import Effort, Knowledge, beginning
 from pbmserv.games.blackbox.bots.search import ATOM, EMPTY, is_possible
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import HIT, kind_of
@@ -195,20 +193,9 @@ def _knowledge(view: View, own: BoxView, effort: Effort) -> Knowledge:
         return knowledge
     if not own.results and not own.guessed:
         return knowledge
-    crowd = CROWD if len(view.options.board.cells) <= VAST else CROWDED_VAST
-    fitting = candidates(view, Rng(b"a hint", len(own.results)), crowd)
-    weights = dict(zip(map(len, fitting.layouts), fitting.weights, strict=True))
-    layouts = listed_layouts(view.options.board, fitting.layouts, weights)
-    return Knowledge(
-        view.options,
-        layouts,
-        layouts.everything,
-        fitting.complete,
-        len(fitting.layouts) if fitting.complete else None,
-        own.results,
-        frozenset(port for port, mark in enumerate(own.marks) if not mark),
-        own.guessed,
-    )
+    unused = frozenset(port for port, mark in enumerate(own.marks) if not mark)
+    known = replace(knowledge, results=results_as_fired(own), unused=unused, wrong=own.guessed)
+    return known.searched(effort, CROWD)
 
 
 def _cell(view: View, own: BoxView, knowledge: Knowledge, searches: _Searches) -> Hint | None:
@@ -278,7 +265,7 @@ def _port(view: View, knowledge: Knowledge, bits: Mapping[int, float]) -> Hint:
     return Hint(
         "port",
         (board.ports[best_port],),
-        left=knowledge.total,
+        left=knowledge.total if knowledge.complete else None,
         bits=bits[best_port],
         shares={kind: round(share) for kind, share in shares.items()},
         exits=sum(out not in (HIT, best_port) for out in parts),
