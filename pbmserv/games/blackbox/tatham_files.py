@@ -39,7 +39,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from string import ascii_letters
 from typing import NoReturn
 
 from pbmserv.engine.protocol import Spend
@@ -66,7 +65,7 @@ from pbmserv.games.blackbox.practice import (
     at_no_charge,
     begin,
 )
-from pbmserv.games.blackbox.rays import HIT, HIT_MARK, REFLECTION_MARK, trace
+from pbmserv.games.blackbox.rays import mark_ports, trace
 from pbmserv.games.blackbox.state import Markers
 from pbmserv.games.blackbox.transcripts import MOST_CHARACTERS, MOST_MOVES
 
@@ -109,21 +108,15 @@ class _Arena:
         self.balls: set[int] = set()
         self.locks: set[int] = set()
         self.marks = [""] * len(self.board.ports)
-        self._detours = 0
 
     def clear(self) -> None:
         """Remove all balls, locks and marks."""
-        self.balls, self.locks, self._detours = set(), set(), 0
+        self.balls, self.locks = set(), set()
         self.marks = [""] * len(self.marks)
 
     def fire(self, port: int) -> None:
         """Fire a beam into a port without a mark."""
-        result = trace(self.board, self.atoms, port)
-        if result in (HIT, port):
-            self.marks[port] = HIT_MARK if result == HIT else REFLECTION_MARK
-        else:
-            self.marks[port] = self.marks[result] = ascii_letters[self._detours]
-            self._detours += 1
+        mark_ports(self.marks, port, trace(self.board, self.atoms, port))
 
     def reveal(self) -> int | None:
         """Check the balls, and fire the beam that proves them wrong.
