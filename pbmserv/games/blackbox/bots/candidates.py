@@ -37,7 +37,7 @@ FEWEST = 40
 """The size of the sample on the largest boards."""
 
 SEARCHED = 60_000
-"""Rays of a search, about a fifth of a second; 8x8 with 5 atoms sometimes needs most of them."""
+"""Rays of a search, about a tenth of a second; 8x8 with 5 atoms sometimes needs most of them."""
 
 LARGE = 144
 """Cells of the largest board with the full effort.

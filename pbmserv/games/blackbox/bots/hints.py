@@ -24,11 +24,13 @@ from pbmserv.games.blackbox.rays import HIT, kind_of
 from pbmserv.games.blackbox.views import BoxView, View
 
 RAYS = 20_000
-"""Rays of one search for a fitting layout, about a fifteenth of a second."""
+"""Rays of one search for a fitting layout, about a twentieth of a second."""
 
 ALL_RAYS = 8 * RAYS
-"""Rays of all searches for a hint, half a second: other players' hints wait meanwhile. On boards
-that are larger than `LARGE`, where rays are longer, a hint has fewer."""
+"""Rays of all searches for a hint, a third of a second: other players' hints wait meanwhile.
+
+On boards that are larger than `LARGE`, where rays are longer, a hint has fewer.
+"""
 
 SHOWN = 6
 """The most indistinguishable layouts that a hint names."""

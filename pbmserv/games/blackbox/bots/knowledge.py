@@ -55,7 +55,7 @@ TELLING = 20
 One is enough if it comes from crowds, since no others fit then.
 """
 
-SEARCH, COMPILED_SEARCH = 200_000, 20_000
+SEARCH, COMPILED_SEARCH = 100_000, 20_000
 """Approximate microseconds of a search for layouts, by plain Python and by compiled loops."""
 
 COMPILED_CROWDS = 70

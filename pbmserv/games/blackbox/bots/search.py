@@ -148,9 +148,9 @@ def search_squares(
 ) -> tuple[Sequence[Iterable[int]], bool, int]:
     """Search the tree of decisions about unknown squares, empty ones first.
 
-    A ray stops at the first unknown square into which it looks. The square at which most rays have
-    stopped is decided next, and only the rays that have stopped there move on. numba compiles this
-    function and the next three for `sampler`, so all arguments are plain values.
+    A ray stops at the first unknown square into which it looks. The square at which most rays wait
+    is decided next, and only these rays move on. numba compiles this
+    function and the next four for `sampler`, so all arguments are plain values.
 
     Args:
         squares: the state of each square: `EMPTY`, `ATOM` or `UNKNOWN`.
@@ -166,11 +166,11 @@ def search_squares(
         budget.
     """
     rays = [(door[0], door[1], door[2]) for door in doors]  # place, step ahead, step to the left
-    # The square at which each ray stopped, -1 for none, and the number of rays at each square. At
-    # first all have stopped at square 0, which is outside the box.
+    # The square at which each ray waits for a decision, -1 for none, and the number of rays that
+    # wait at each square. At first all wait at square 0, which is outside the box.
     stops = [0] * len(rays)
-    stopped = [0] * len(squares)
-    stopped[0] = len(rays)
+    waiting = [0] * len(squares)
+    waiting[0] = len(rays)
     # Former states of rays, with their numbers in front; the first one only tells numba the type.
     earlier = [(0, 0, 0, 0, 0)]
     # The decided squares, whether they may still have an atom, and the former length of `earlier`.
@@ -184,9 +184,9 @@ def search_squares(
         return cases, True, budget
     while True:
         budget += len(earlier)
-        fits = move_on(squares, exits, outs, rays, stops, stopped, earlier, newest, placed == most)
+        fits = move_on(squares, exits, outs, rays, stops, waiting, earlier, newest, placed == most)
         budget -= len(earlier)
-        square = next_square(stops, stopped) if fits else -1
+        square = next_square(stops, waiting) if fits else -1
         if fits and square < 0:
             cases.append(squares.copy())
             if len(cases) > most_cases:
@@ -208,7 +208,7 @@ def search_squares(
         if not decisions:
             return cases, True, budget
         newest, _, length = decisions.pop()
-        move_back(rays, stops, stopped, earlier, length)
+        move_back(rays, stops, waiting, earlier, length)
         squares[newest] = ATOM
         placed += 1
         decisions.append((newest, False, length))
@@ -220,12 +220,12 @@ def move_on(
     outs: Sequence[int],
     rays: list[tuple[int, int, int]],
     stops: list[int],
-    stopped: list[int],
+    waiting: list[int],
     earlier: list[tuple[int, int, int, int, int]],
     newest: int,
     full: bool,
 ) -> bool:
-    """Move the rays that stopped at the newest square, or all if no further atom is possible.
+    """Move the rays that wait at the newest square, or all if no further atom is possible.
 
     Return whether their results are right.
     """
@@ -235,11 +235,11 @@ def move_on(
             continue
         place, ahead, left = rays[n]
         earlier.append((n, place, ahead, left, stop))
-        stopped[stop] -= 1
+        waiting[stop] -= 1
         out, place, ahead, left, square = follow(squares, exits, place, ahead, left, unknown)
         rays[n], stops[n] = (place, ahead, left), square
         if square >= 0:
-            stopped[square] += 1
+            waiting[square] += 1
         elif out != outs[n]:
             return False
     return True
@@ -282,11 +282,11 @@ def follow(
             return exits[front], place, ahead, left, -1
 
 
-def next_square(stops: Sequence[int], stopped: Sequence[int]) -> int:
-    """Return the square at which most rays have stopped, -1 if none has."""
+def next_square(stops: Sequence[int], waiting: Sequence[int]) -> int:
+    """Return the square at which most rays wait, -1 if none does."""
     best = -1
     for stop in stops:
-        if stop >= 0 and (best < 0 or stopped[stop] > stopped[best]):
+        if stop >= 0 and (best < 0 or waiting[stop] > waiting[best]):
             best = stop
     return best
 
@@ -294,7 +294,7 @@ def next_square(stops: Sequence[int], stopped: Sequence[int]) -> int:
 def move_back(
     rays: list[tuple[int, int, int]],
     stops: list[int],
-    stopped: list[int],
+    waiting: list[int],
     earlier: list[tuple[int, int, int, int, int]],
     length: int,
 ) -> None:
@@ -302,6 +302,6 @@ def move_back(
     while len(earlier) > length:
         n, place, ahead, left, stop = earlier.pop()
         if stops[n] >= 0:
-            stopped[stops[n]] -= 1
-        stopped[stop] += 1
+            waiting[stops[n]] -= 1
+        waiting[stop] += 1
         rays[n], stops[n] = (place, ahead, left), stop
