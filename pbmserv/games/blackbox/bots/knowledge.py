@@ -34,8 +34,8 @@ EXACT = 700_000
 LISTED = 20_000
 """The most fitting layouts of a larger board that are all examined."""
 
-DRAWN, FEWEST_DRAWN = 20_000, 400
-"""The size of the sample before the first probe, usually and on the largest boards."""
+DRAWN = 20_000
+"""The size of the sample before the first probe on 10x10; larger boards have smaller ones."""
 
 SAMPLED, SAMPLED_VAST = 400, 100
 """The size of later samples, usually and on a vast board.
@@ -106,11 +106,8 @@ class Knowledge:
         if effort.left <= 0 or (not self.complete and self.fitting.bit_count() < least):
             return {}
         if self.complete and not self.results and not self.wrong:
-            return dict(
-                enumerate(
-                    _first_bits(board.width, board.height, self.options.least, self.options.most)
-                )
-            )
+            limits = self.options.least, self.options.most
+            return dict(enumerate(_first_bits(board.width, board.height, *limits)))
         layouts, fitting = self.layouts, self.fitting
         most = COMPARED if self.complete else SKIMMED
         if fitting.bit_count() > most:
@@ -156,17 +153,18 @@ class Knowledge:
     def after_ray(self, port: int, out: int, effort: Effort) -> Knowledge:
         """Return the knowledge after a ray into *port* with the result *out*."""
         fitting = self.layouts.divided(port, self.fitting).get(out, 0) if self.fitting else 0
+        complete = self.complete and fitting > 0  # agreeing crowds may have missed the layout
         after = replace(
             self,
             fitting=fitting,
-            total=fitting.bit_count() if self.complete else None,
+            complete=complete,
+            total=fitting.bit_count() if complete else None,
             results=(*self.results, (port, out)),
             unused=self.unused - {port, out},
         )
         if after.unused == self.unused:  # the port has a mark already
             return self
-        is_known = self.complete and after.fitting  # agreeing crowds may have missed the layout
-        return after.compacted() if is_known else after.searched(effort, SAMPLED)
+        return after.compacted() if complete else after.searched(effort, SAMPLED)
 
     def after_guess(self, markers: frozenset[int]) -> Knowledge:
         """Return the knowledge after a wrong guess."""
@@ -250,10 +248,8 @@ def beginning(options: Options) -> Knowledge:
         layouts = all_layouts(board, counts, _weights(options))
     else:
         rng = Random(0)  # noqa: S311 - a sample, not a secret
-        drawn = {
-            frozenset(rng.sample(board.cells, rng.choice(counts)))
-            for _ in range(max(FEWEST_DRAWN, DRAWN * 100 // max(100, len(board.cells))))
-        }
+        size = DRAWN * 100 // max(100, len(board.cells))
+        drawn = {frozenset(rng.sample(board.cells, rng.choice(counts))) for _ in range(size)}
         layouts = listed_layouts(board, drawn, None)
     unused = frozenset(range(len(board.ports)))
     return Knowledge(options, layouts, layouts.everything, complete, total, (), unused)
