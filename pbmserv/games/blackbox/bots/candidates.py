@@ -11,11 +11,11 @@ the first cases that a search finds.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from math import comb
+from math import comb, log2
 from types import ModuleType
 from typing import Any
 
@@ -181,6 +181,13 @@ def likelihoods_of(options: Options) -> dict[int, int]:
         return dict.fromkeys(sizes, 1)
     unit = max(sizes.values()) << 20
     return {count: unit // size for count, size in sizes.items()}
+
+
+def entropy(shares: Mapping[int, int]) -> float:
+    """Return the expected information of a result in bits, from the share of each result."""
+    total = sum(shares.values())
+    bits = -sum(share / total * log2(share / total) for share in shares.values())
+    return bits if len(shares) > 1 else 0.0
 
 
 def _from_crowds(

@@ -7,7 +7,6 @@ them. The work is limited without a clock (`Effort`), so that results do not dep
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import comb, log2
@@ -19,6 +18,7 @@ from pbmserv.games.blackbox.bots.candidates import (
     VAST,
     consistent,
     effort_on,
+    entropy,
     likelihoods_of,
 )
 from pbmserv.games.blackbox.bots.layout_sets import LayoutSet, all_layouts, listed_layouts
@@ -118,7 +118,7 @@ class Knowledge:
             spectra = loops.spectra(board, list(layouts.listed(fitting)))
             effort.left -= len(spectra) * len(self.unused) // 5
             counts = {port: Counter(shown[port] for shown in spectra) for port in self.unused}
-            return {port: _entropy(count) for port, count in counts.items()}
+            return {port: entropy(count) for port, count in counts.items()}
         work_before = layouts.work
         bits = {port: _bits(layouts, port, fitting) for port in self.unused}
         effort.left -= layouts.work - work_before
@@ -258,14 +258,7 @@ def beginning(options: Options) -> Knowledge:
 def _bits(layouts: LayoutSet, port: int, fitting: int) -> float:
     """Return the expected information of a ray into a port."""
     parts = layouts.divided(port, fitting)
-    return _entropy({out: layouts.weight(part) for out, part in parts.items()})
-
-
-def _entropy(shares: Mapping[int, int]) -> float:
-    """Return the entropy of a result with these shares, in bits."""
-    total = sum(shares.values())
-    bits = -sum(share / total * log2(share / total) for share in shares.values())
-    return bits if len(shares) > 1 else 0.0
+    return entropy({out: layouts.weight(part) for out, part in parts.items()})
 
 
 @lru_cache(maxsize=32)
