@@ -41,7 +41,7 @@ class Case:
 
     Attributes:
         atoms: the cells that surely have an atom.
-        open: the unknown cells. Each of them may have a further atom.
+        open: the unknown cells, any of which may have the further atoms.
     """
 
     atoms: tuple[int, ...]
@@ -92,7 +92,7 @@ def search(
     states, complete, _ = run(*_question(board, results, {}), *limits)
     if len(states) > most_cases:
         states = ()
-    return Cases([_case_of(board, bytes(state), most) for state in states], complete)
+    return Cases([_case_of(board, bytes(state)) for state in states], complete)
 
 
 def is_possible(
@@ -128,12 +128,11 @@ def _question(board: Geometry, results: Sequence[Result], fixed: Mapping[int, in
     return squares, field.exits, [field.doors[port] for port in outs], list(outs.values())
 
 
-def _case_of(board: Geometry, state: bytes, most: int) -> Case:
-    """Return the case of a state of all squares, in which at most *most* atoms are possible."""
+def _case_of(board: Geometry, state: bytes) -> Case:
+    """Return the case of a state of all squares."""
     cells = field_of(board).cells
-    atoms = tuple(compress(cells, state.translate(_WHERE_ATOM)))
-    has_all = len(atoms) == most
-    return Case(atoms, () if has_all else tuple(compress(cells, state.translate(_WHERE_UNKNOWN))))
+    atoms = compress(cells, state.translate(_WHERE_ATOM))
+    return Case(tuple(atoms), tuple(compress(cells, state.translate(_WHERE_UNKNOWN))))
 
 
 def search_squares(
