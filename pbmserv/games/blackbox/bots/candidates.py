@@ -48,9 +48,9 @@ Larger boards, whose rays are longer, get less.
 LARGE_RACE = 100
 """`LARGE` for races, in which one mail causes all turns of the bot."""
 
-COMPILED = 1_000_000
-"""Rays of a compiled search, about a twentieth of a second, enough for 10x10 with 6 atoms after
-three results. Boards on which the search is never complete get less."""
+COMPILED = 600_000
+"""Rays of a compiled search, about a twentieth of a second, usually enough for 10x10 with 6 atoms
+after three results. Boards on which the search is never complete get less."""
 
 CASES = 8_000
 """The most cases of a compiled search."""

@@ -197,7 +197,7 @@ def _knowledge(view: View, own: BoxView, effort: Effort) -> Knowledge:
         return knowledge
     unused = frozenset(port for port, mark in enumerate(own.marks) if not mark)
     known = replace(knowledge, results=results_as_fired(own), unused=unused, wrong=own.guessed)
-    return known.searched(effort, CROWD)
+    return known.searched(effort, CROWD, CROWD)
 
 
 def _cell(view: View, own: BoxView, knowledge: Knowledge, searches: _Searches) -> Hint | None:

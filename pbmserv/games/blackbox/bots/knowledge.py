@@ -32,7 +32,7 @@ EXACT = 700_000
 """The most layouts of a board that are all examined; 8x8 with 4 atoms has 635,376."""
 
 LISTED = 20_000
-"""The most fitting layouts of a larger board that are all examined."""
+"""The most fitting layouts of a larger board that are all examined for a report."""
 
 DRAWN = 20_000
 """The size of the sample before the first probe on 10x10; larger boards have smaller ones."""
@@ -164,7 +164,7 @@ class Knowledge:
         )
         if after.unused == self.unused:  # the port has a mark already
             return self
-        return after.compacted() if complete else after.searched(effort, SAMPLED)
+        return after.compacted() if complete else after.searched(effort, LISTED, SAMPLED)
 
     def after_guess(self, markers: frozenset[int]) -> Knowledge:
         """Return the knowledge after a wrong guess."""
@@ -196,7 +196,7 @@ class Knowledge:
         layouts = listed_layouts(self.options.board, listed, self.layouts.weights)
         return replace(self, layouts=layouts, fitting=layouts.everything)
 
-    def searched(self, effort: Effort, wanted: int) -> Knowledge:
+    def searched(self, effort: Effort, listed: int, wanted: int) -> Knowledge:
         """Return the knowledge with layouts that are searched anew, all of them if possible.
 
         Without remaining work, return it unchanged. The layouts come from `candidates`, as for the
@@ -204,6 +204,7 @@ class Knowledge:
 
         Args:
             effort: the remaining work.
+            listed: the most layouts that are all examined.
             wanted: the size of a sample, unless the board is vast.
         """
         options, cells = self.options, len(self.options.board.cells)
@@ -213,7 +214,7 @@ class Knowledge:
         effort.left -= COMPILED_SEARCH + COMPILED_CROWDS * cells if has_loops else SEARCH
         wanted = wanted if cells <= VAST else SAMPLED_VAST
         rng = Rng(b"a sample", len(self.results))
-        fitting = consistent(options, self.results, LISTED, wanted, effort_on(cells), rng)
+        fitting = consistent(options, self.results, listed, wanted, effort_on(cells), rng)
         weights = _weights(options) if fitting.complete else None
         layouts = listed_layouts(options.board, fitting.layouts, weights)
         knowledge = replace(

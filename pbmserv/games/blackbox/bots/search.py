@@ -25,9 +25,6 @@ EMPTY, ATOM, UNKNOWN = 0, 1, 2
 Result = tuple[int, int]
 """A port and the result of its ray; see `rays.trace`."""
 
-Question = tuple[bytearray, Sequence[int], Sequence[tuple[int, int, int]], Sequence[int]]
-"""Squares, exits, doors and outs; see `search_squares`."""
-
 Search = Callable[..., tuple[Sequence[Iterable[int]], bool, int]]
 """A function like `search_squares`."""
 
@@ -116,8 +113,17 @@ def is_possible(
     return True if states else False if complete else None, rays - left
 
 
-def _question(board: Geometry, results: Sequence[Result], fixed: Mapping[int, int]) -> Question:
-    """Return the first arguments of `search_squares`."""
+def _question(
+    board: Geometry, results: Sequence[Result], fixed: Mapping[int, int]
+) -> tuple[
+    bytearray,
+    Sequence[int],
+    Sequence[tuple[int, int, int]],
+    Sequence[int],
+    list[int],
+    list[int],
+]:
+    """Return the arguments of `search_squares` up to *waiting*."""
     field = field_of(board)
     squares = bytearray(field.empty)
     for cell, square in enumerate(field.squares):
@@ -125,7 +131,8 @@ def _question(board: Geometry, results: Sequence[Result], fixed: Mapping[int, in
     outs = dict(results)
     # Fire detours also from their other ends, where other cells are unknown.
     outs |= {out: port for port, out in results if out != HIT}
-    return squares, field.exits, [field.doors[port] for port in outs], list(outs.values())
+    doors = [field.doors[port] for port in outs]
+    return squares, field.exits, doors, list(outs.values()), [0] * len(outs), [0] * len(squares)
 
 
 def _case_of(board: Geometry, state: bytes) -> Case:
@@ -140,6 +147,8 @@ def search_squares(
     exits: Sequence[int],
     doors: Sequence[tuple[int, int, int]],
     outs: Sequence[int],
+    stops: list[int],
+    waiting: list[int],
     least: int,
     most: int,
     budget: int,
@@ -156,6 +165,8 @@ def search_squares(
         exits: see `rays.Field`.
         doors: where each ray enters; see `rays.Field`.
         outs: the result of each ray.
+        stops: zeros, for the square at which each ray waits for a decision, -1 for none.
+        waiting: zeros, for the number of rays that wait at each square.
         least, most: the range of the number of atoms.
         budget: the rays that may be fired.
         most_cases: the search ends if there are more cases.
@@ -165,11 +176,7 @@ def search_squares(
         budget.
     """
     rays = [(door[0], door[1], door[2]) for door in doors]  # place, step ahead, step to the left
-    # The square at which each ray waits for a decision, -1 for none, and the number of rays that
-    # wait at each square. At first all wait at square 0, which is outside the box.
-    stops = [0] * len(rays)
-    waiting = [0] * len(squares)
-    waiting[0] = len(rays)
+    waiting[0] = len(rays)  # at first all wait at square 0, which is outside the box
     # Former states of rays, with their numbers in front; the first one only tells numba the type.
     earlier = [(0, 0, 0, 0, 0)]
     # The decided squares, whether they may still have an atom, and the former length of `earlier`.
