@@ -13,11 +13,12 @@ clock.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pbmserv.games.blackbox.bots.candidates import CROWD, LARGE, results_as_fired
-from pbmserv.games.blackbox.bots.knowledge import Effort, Knowledge, beginning
+from pbmserv.games.blackbox.bots.knowledge import Effort, Knowledge, beginning, examines_all
+from pbmserv.games.blackbox.bots.layout_sets import listed_layouts
 from pbmserv.games.blackbox.bots.search import ATOM, EMPTY, is_possible
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import HIT, kind_of
@@ -186,18 +187,19 @@ def _hint_from_results(view: View, own: BoxView, searches: _Searches) -> Hint:
 
 def _knowledge(view: View, own: BoxView, effort: Effort) -> Knowledge:
     """Return the knowledge of the reader after all results and wrong guesses."""
+    if not examines_all(view.options) and (own.results or own.guessed):
+        unused = frozenset(port for port, mark in enumerate(own.marks) if not mark)
+        nothing = listed_layouts(view.options.board, (), None)
+        known = Knowledge(
+            view.options, nothing, 0, False, None, results_as_fired(own), unused, own.guessed
+        )
+        return known.searched(effort, CROWD, CROWD)
     knowledge = beginning(view.options)
-    if knowledge.complete:
-        for port, out in own.results:
-            knowledge = knowledge.after_ray(port, out, effort)
-        for markers in own.guessed:
-            knowledge = knowledge.after_guess(markers)
-        return knowledge
-    if not own.results and not own.guessed:
-        return knowledge
-    unused = frozenset(port for port, mark in enumerate(own.marks) if not mark)
-    known = replace(knowledge, results=results_as_fired(own), unused=unused, wrong=own.guessed)
-    return known.searched(effort, CROWD, CROWD)
+    for port, out in own.results:
+        knowledge = knowledge.after_ray(port, out, effort)
+    for markers in own.guessed:
+        knowledge = knowledge.after_guess(markers)
+    return knowledge
 
 
 def _cell(view: View, own: BoxView, knowledge: Knowledge, searches: _Searches) -> Hint | None:

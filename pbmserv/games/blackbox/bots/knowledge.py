@@ -240,11 +240,20 @@ def _weights(options: Options) -> dict[int, int] | None:
     return None if options.least == options.most else likelihoods_of(options)
 
 
+def examines_all(options: Options) -> bool:
+    """Return whether all layouts of a board are examined."""
+    return _layout_count(options) <= EXACT
+
+
+def _layout_count(options: Options) -> int:
+    counts = range(options.least, options.most + 1)
+    return sum(comb(len(options.board.cells), count) for count in counts)
+
+
 def beginning(options: Options) -> Knowledge:
     """Return the knowledge before the first probe."""
     board, counts = options.board, range(options.least, options.most + 1)
-    total = sum(comb(len(board.cells), count) for count in counts)
-    complete = total <= EXACT
+    total, complete = _layout_count(options), examines_all(options)
     if complete:
         layouts = all_layouts(board, counts, _weights(options))
     else:
