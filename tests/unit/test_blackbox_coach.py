@@ -210,7 +210,6 @@ def test_larger_boards_are_sampled_and_what_is_counted_there_is_true(
 
 @pytest.mark.slow
 def test_the_work_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(knowledge, "RAYS", 200)
     monkeypatch.setattr(knowledge, "loops_for", lambda options: None)  # to compile takes long
     effort = Effort(left=1_000)
     state = beginning(Options(12, 12, 8, 8))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Seat
+from pbmserv.games.blackbox.bots import knowledge
 from pbmserv.games.blackbox.bots.hints import ALL_RAYS, Hint, _Searches, hint, make_hint
 from pbmserv.games.blackbox.bots.search import ATOM
 from pbmserv.games.blackbox.game import GAME
@@ -122,8 +123,12 @@ def test_a_hint_is_true_of_every_layout_that_fits(
         assert len(set(map(tuple, layouts.values()))) == 1
 
 
-def test_a_cell_that_wrong_guesses_leave_is_named_without_ports() -> None:
+@pytest.mark.parametrize("exact", [knowledge.EXACT, 0], ids=["all-layouts", "searched"])
+def test_a_cell_that_wrong_guesses_leave_is_named_without_ports(
+    monkeypatch: pytest.MonkeyPatch, exact: int
+) -> None:
     """No ray was fired, so no mark shows the cell."""
+    monkeypatch.setattr(knowledge, "EXACT", exact)
     options = GAME.options(["-size=2x2", "-atoms=1", "-guesses=9"], 2)
     state = GAME.setup(2, options, Rng(b"hint", 0))
     turns = ("A1", "A1", "+B1,?", "A", "/B1,+A2,?", "B", "/A2,+B2,?", "1", "/B2")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from string import ascii_letters
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -121,7 +120,6 @@ class _Firing:
 
         self.marks = [""] * len(shown.board.ports)
         self._exits: dict[int, int] = {}
-        self._letters = iter(ascii_letters)
         self._results = trace_all(shown.board, shown.box.cells) if shown.box else None
 
     def fire(self, word: str, port: int, written: int | None) -> None:
@@ -132,7 +130,7 @@ class _Firing:
             port: the port.
             written: the result that the user wrote behind the port, `None` for none.
         """
-        from pbmserv.games.blackbox.rays import HIT, HIT_MARK, REFLECTION_MARK
+        from pbmserv.games.blackbox.rays import HIT, mark_ports
 
         result = written if self._results is None else self._results[port]
         if result is None:
@@ -143,15 +141,8 @@ class _Firing:
         for entry, exit_ in ends:
             if self._exits.setdefault(entry, exit_) != exit_:
                 raise Unusable(f'"{word}" contradicts a port before it.')
-        if self.marks[port]:
-            return
-        if result == HIT:
-            mark = HIT_MARK
-        else:
-            mark = REFLECTION_MARK if result == port else next(self._letters)
-        self.marks[port] = mark
-        if result != HIT:
-            self.marks[result] = mark
+        if not self.marks[port]:
+            mark_ports(self.marks, port, result)
 
 
 def _port(board: Geometry, word: str, label: str) -> int:

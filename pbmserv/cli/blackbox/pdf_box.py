@@ -97,21 +97,12 @@ class Drawing:
 
     def _ports(self) -> Iterator[tuple[float, float, float, float]]:
         """Yield the centre of each port's square and of its label."""
-        width, height = self.board.width, self.board.height
-        near, far = 0.5, 0.5 + (1 + LABELS) / 2
-        for column in range(width):
-            yield self._outside(column + 0.5, -near, column + 0.5, -far)
-        for row in range(height):
-            yield self._outside(width + near, row + 0.5, width + far, row + 0.5)
-        for column in range(width):
-            yield self._outside(column + 0.5, height + near, column + 0.5, height + far)
-        for row in range(height):
-            yield self._outside(-near, row + 0.5, -far, row + 0.5)
-
-    def _outside(
-        self, x: float, y: float, label_x: float, label_y: float
-    ) -> tuple[float, float, float, float]:
-        return self._x(x), self._y(y), self._x(label_x), self._y(label_y)
+        for column, row in self.board.port_places:
+            x, y = self._x(column - 0.5), self._y(row - 0.5)
+            outwards = self.cell * (1 + LABELS) / 2
+            across = (column > self.board.width) - (column < 1)
+            down = (row > self.board.height) - (row < 1)
+            yield x, y, x + across * outwards, y + down * outwards
 
     def _port(self, x: float, y: float, mark: str) -> None:
         ground, sign = self.inks.colours_of(mark) if mark else (WHITE, INK)

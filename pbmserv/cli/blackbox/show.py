@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from pbmserv.cli.blackbox.arguments import Which
 from pbmserv.cli.blackbox.box_to_show import Markers, Marks, box_to_show, grid, marks_of
-from pbmserv.cli.blackbox.refusals import Unusable, politely
+from pbmserv.cli.blackbox.refusals import politely
 from pbmserv.cli.output import say
-
-if TYPE_CHECKING:
-    from pbmserv.games.blackbox.views import BoxView
 
 
 def show(
@@ -57,13 +53,13 @@ def check(
     with politely("check"):
         from pbmserv.engine.types import Seat
         from pbmserv.games.blackbox.game import GAME
-        from pbmserv.games.blackbox.marker_checks import check_markers
+        from pbmserv.games.blackbox.marker_checks import check_markers, ray_through_markers
         from pbmserv.views.texts import note_sentences
 
         checked = box_to_show(which)
         view = checked.view(marks_of(checked, marks), markers, "", opened=False)
         notes = check_markers(view)
-        drawing = _with_way(view.boxes[0], way) if way else ""
+        drawing = grid(list(ray_through_markers(view, way).view.boxes)) if way else ""
         for line in note_sentences(GAME, notes, ["you"], Seat(0)):
             say(line)
         if drawing:
@@ -71,20 +67,3 @@ def check(
             say(drawing)
         if any(note.kind == "check-wrong" for note in notes):
             raise typer.Exit(1)
-
-
-def _with_way(box: BoxView, label: str) -> str:
-    """Return a drawing with ``*`` on the cells that a ray passes among the markers.
-
-    Raises:
-        Unusable: there is no such port.
-    """
-    from pbmserv.games.blackbox.rays import cells_passed
-
-    port = box.board.port(label.strip().upper())
-    if port is None:
-        raise Unusable(
-            f'"{label[:20]}" is not a port of a {box.board.width}x{box.board.height} board.'
-        )
-    path = frozenset(cells_passed(box.board, box.markers, port))
-    return grid([replace(box, path=path)])

@@ -39,6 +39,8 @@ class Geometry:
         width, height: cells across and down; see `has_labels`.
         top, right, bottom, left: the labels of each side, in label order.
         ports: all labels; ``ports[n]`` is the label of port n.
+        port_places: column and row of each port, on a grid whose first cell is at (1, 1).
+        port_at: returns the port at a place of that grid, `None` for none.
         port: returns the port with a label in upper case, `None` for none.
         column, row: return the column or row with a label in upper case, `None` for none. Each
             column and row has a label at both ends.
@@ -64,6 +66,14 @@ class Geometry:
         self.left = tuple(str(n) for n in range(1, height + 1))
         self.right = tuple(str(n) for n in range(height + 1, 2 * height + 1))
         self.ports = self.top + self.right + self.bottom + self.left
+        columns, rows = range(1, width + 1), range(1, height + 1)
+        self.port_places: tuple[tuple[int, int], ...] = (
+            *((column, 0) for column in columns),
+            *((width + 1, row) for row in rows),
+            *((column, height + 1) for column in columns),
+            *((0, row) for row in rows),
+        )
+        self.port_at = {place: port for port, place in enumerate(self.port_places)}.get
         self.port = {label: port for port, label in enumerate(self.ports)}.get
         self.cells = range(width * height)
         self.names = tuple(self.name(cell) for cell in self.cells)
@@ -80,17 +90,6 @@ class Geometry:
             *range(bottom),
             *range(left - 1, bottom - 1, -1),
             *range(len(self.ports) - 1, left - 1, -1),
-        )
-
-    @property
-    def port_places(self) -> tuple[tuple[int, int], ...]:
-        """Column and row of each port, on a grid whose first cell is at (1, 1)."""
-        width, height = self.width, self.height
-        return (
-            *((column, 0) for column in range(1, width + 1)),
-            *((width + 1, row) for row in range(1, height + 1)),
-            *((column, height + 1) for column in range(1, width + 1)),
-            *((0, row) for row in range(1, height + 1)),
         )
 
     def cell(self, name: str) -> int | None:

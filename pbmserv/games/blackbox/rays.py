@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import compress
+from string import ascii_letters
 
 from pbmserv.games.blackbox.geometry import Geometry
 
@@ -170,6 +171,23 @@ def result_text(board: Geometry, port: int, result: int) -> str:
     if result == HIT:
         return HIT_MARK
     return REFLECTION_MARK if result == port else board.ports[result]
+
+
+def mark_ports(marks: list[str], port: int, result: int) -> None:
+    """Set the marks of a ray. A detour gets the next letter at both ends.
+
+    Args:
+        marks: the marks of all ports.
+        port: the port where the ray entered.
+        result: the result of `trace`.
+    """
+    if result == HIT:
+        marks[port] = HIT_MARK
+    elif result == port:
+        marks[port] = REFLECTION_MARK
+    else:
+        earlier_detours = sum(map(str.isalpha, marks)) // 2
+        marks[port] = marks[result] = ascii_letters[earlier_detours]
 
 
 def cells_passed(board: Geometry, atoms: Iterable[int], port: int) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from string import ascii_letters
 
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Outcome, Seat, Step, Value
@@ -20,13 +19,7 @@ from pbmserv.games.blackbox.game_ids import descriptive_id
 from pbmserv.games.blackbox.lessons import LESSONS
 from pbmserv.games.blackbox.moves import AIDS, PRIVATE, Element, Kind, move_of
 from pbmserv.games.blackbox.options import Options
-from pbmserv.games.blackbox.rays import (
-    HIT,
-    HIT_MARK,
-    REFLECTION_MARK,
-    spectrum,
-    trace,
-)
+from pbmserv.games.blackbox.rays import exit_of, kind_of, mark_ports, spectrum, trace
 from pbmserv.games.blackbox.state import Box, Markers, State, hiding
 
 
@@ -252,24 +245,15 @@ class _Solver:
             self.box = replace(box, fired=port)
             self._add_note("probe-known", port=ports[port], mark=box.marks[port])
             return
-        marks, detours = list(box.marks), box.detours
-        ray = trace(self.options.board, box.atoms or frozenset(), port)
-        if ray == HIT:
-            result, mark, end = "hit", HIT_MARK, ""
-        elif ray == port:
-            result, mark, end = "reflection", REFLECTION_MARK, ""
-        else:
-            result, mark, end = "detour", ascii_letters[detours], ports[ray]
-            detours += 1
-            marks[ray] = mark
-        marks[port] = mark
-        order = (*box.order, port)
-        self.box = replace(box, marks=tuple(marks), detours=detours, fired=port, order=order)
+        result = trace(self.options.board, box.atoms or frozenset(), port)
+        marks = list(box.marks)
+        mark_ports(marks, port, result)
+        self.box = replace(box, marks=tuple(marks), fired=port, order=(*box.order, port))
         values: dict[str, Value] = {
             "port": ports[port],
-            "result": result,
-            "exit": end,
-            "mark": mark,
+            "result": kind_of(port, result),
+            "exit": exit_of(self.options.board, port, result),
+            "mark": marks[port],
         }
         self.notes.append(Note(kind, self.seat, None, values))
 

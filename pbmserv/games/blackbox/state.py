@@ -53,7 +53,6 @@ class Box:
         markers: the cells with a marker.
         sealed: the cells that the solver sealed as surely empty (private).
         locked: the cells with a locked marker (private).
-        detours: the number of detours, which determines the letter of the next one.
         fired: the port that the solver fired last, `None` for none.
         order: the ports in the order in which they were fired, including those of clues.
         result: the state of the race.
@@ -70,7 +69,6 @@ class Box:
     markers: frozenset[int] = frozenset()
     sealed: frozenset[int] = field(default=frozenset(), repr=False)
     locked: frozenset[int] = field(default=frozenset(), repr=False)
-    detours: int = 0
     fired: int | None = None
     order: tuple[int, ...] = ()
     result: Result = UNDECIDED

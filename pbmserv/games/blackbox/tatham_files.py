@@ -39,7 +39,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from string import ascii_letters
 from typing import NoReturn
 
 from pbmserv.engine.protocol import Spend
@@ -66,7 +65,7 @@ from pbmserv.games.blackbox.practice import (
     at_no_charge,
     begin,
 )
-from pbmserv.games.blackbox.rays import HIT, HIT_MARK, REFLECTION_MARK, trace
+from pbmserv.games.blackbox.rays import mark_ports, trace
 from pbmserv.games.blackbox.state import Markers
 from pbmserv.games.blackbox.transcripts import MOST_CHARACTERS, MOST_MOVES
 
@@ -81,7 +80,8 @@ _CELL = re.compile(r"(T|LB)([0-9]{1,3}),([0-9]{1,3})")
 _ONE = re.compile(r"(F|LC|LR)([0-9]{1,3})")
 _STATES = frozenset({"MOVE", "SOLVE", "RESTART"})
 FEW_MOVES = 200
-"""The most moves of a file that become single moves here, which can be taken back one by one."""
+"""The most moves of a file whose balls and locks become single moves here, to be taken back one by
+one."""
 
 MOST_CHECKS = 30
 """The most checks of balls in a file, since each check fires all ports."""
@@ -109,21 +109,15 @@ class _Arena:
         self.balls: set[int] = set()
         self.locks: set[int] = set()
         self.marks = [""] * len(self.board.ports)
-        self._detours = 0
 
     def clear(self) -> None:
         """Remove all balls, locks and marks."""
-        self.balls, self.locks, self._detours = set(), set(), 0
+        self.balls, self.locks = set(), set()
         self.marks = [""] * len(self.marks)
 
     def fire(self, port: int) -> None:
         """Fire a beam into a port without a mark."""
-        result = trace(self.board, self.atoms, port)
-        if result in (HIT, port):
-            self.marks[port] = HIT_MARK if result == HIT else REFLECTION_MARK
-        else:
-            self.marks[port] = self.marks[result] = ascii_letters[self._detours]
-            self._detours += 1
+        mark_ports(self.marks, port, trace(self.board, self.atoms, port))
 
     def reveal(self) -> int | None:
         """Check the balls, and fire the beam that proves them wrong.
@@ -158,14 +152,7 @@ def read_saved_game(text: str, spend: Spend = at_no_charge) -> Practice:
         NotUnderstood: the text is not such a file, or a move in it cannot be made.
         OptionError: the box is not possible here; for example, it is too large.
     """
-    saved_file = _read(text)
-    # A game with many locks has too many moves. Then join balls and locks up to the next beam, so
-    # that undo takes them back together.
-    practice = _play_moves(saved_file, FEW_MOVES, spend, one_by_one=True)
-    practice = practice or _play_moves(saved_file, MOST_MOVES, spend, one_by_one=False)
-    if practice is None:
-        raise NotUnderstood("blackbox.saved-moves", most=MOST_MOVES, checks=False)
-    return practice
+    return _play_moves(_read(text), spend)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,19 +228,19 @@ def _count(text: str) -> int:
     return int(text) if _NUMBER.fullmatch(text) else 0
 
 
-def _play_moves(saved: _File, most: int, spend: Spend, *, one_by_one: bool) -> Practice | None:
-    """Return the game after all states of a file, `None` if it takes more than *most* moves.
+def _play_moves(saved: _File, spend: Spend) -> Practice:
+    """Return the game after all states of a file.
 
     Args:
         saved: the file.
-        most: the most moves.
         spend: called with the work of each state.
-        one_by_one: make each ball and lock a move of its own.
     """
     description = saved.head.get("PRIVDESC", saved.head["DESC"])
     game = replace(read_id(f"{saved.head['CPARAMS']}:{description}"), seed=_seed(saved))
     practice = begin(game, Scoring.PRACTICE, ENDLESS, fair=True, clue=True)
     arena = _Arena(practice)
+    # In a long game, join balls and locks up to the next beam. Undo takes them back together.
+    one_by_one = len(saved.states) <= FEW_MOVES
     done = 0
     for state, (line, key, move) in enumerate(saved.states, 1):
         before = len(practice.steps)
@@ -264,8 +251,6 @@ def _play_moves(saved: _File, most: int, spend: Spend, *, one_by_one: bool) -> P
         except (MoveError, _WrongMove):
             _refuse("saved-move", move, line)
         spend(1 + sum(practice.work(step.public[PLAYER]) for step in practice.steps[before:]))
-        if len(practice.steps) > most + 1:
-            return None
         if state == saved.present - 1:
             done = len(practice.steps) - 1
     return replace(practice, done=done)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -14,10 +13,10 @@ from pbmserv.cli.blackbox.terminal.board import Board, Highlight
 from pbmserv.cli.blackbox.terminal.panels import screen_layout
 from pbmserv.cli.blackbox.terminal.squares import cell_at
 from pbmserv.games.blackbox.game_ids import descriptive_id, read_id
+from pbmserv.games.blackbox.manual import manual_view
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.practice import PLAYER, Practice, begin_alike
-from pbmserv.games.blackbox.state import new_state
-from pbmserv.games.blackbox.views import BoxView, view_of
+from pbmserv.games.blackbox.views import BoxView
 
 KEYS = "Enter put an atom, or take it off  g Hide!  q quit"
 
@@ -88,8 +87,7 @@ class Hiding(Screen[Practice | None]):
 
 def _open_box(options: Options, atoms: frozenset[int]) -> BoxView:
     """Return an untouched box that shows its atoms."""
-    box = view_of(new_state(options, 1, frozenset()), PLAYER).boxes[PLAYER]
-    return replace(box, atoms=atoms)
+    return manual_view(options, options.board.names_of(atoms)).boxes[PLAYER]
 
 
 def _count(atoms: int, options: Options) -> str:

@@ -13,19 +13,7 @@ Square = tuple[int, int]
 
 def port_at(board: Geometry, square: Square) -> int | None:
     """Return the port at a square, `None` for none."""
-    column, row = square
-    width, height = board.width, board.height
-    if 0 <= column < width:
-        if row == -1:
-            return column
-        if row == height:
-            return width + height + column
-    if 0 <= row < height:
-        if column == width:
-            return width + row
-        if column == -1:
-            return 2 * width + height + row
-    return None
+    return board.port_at((square[0] + 1, square[1] + 1))
 
 
 def cell_at(board: Geometry, square: Square) -> int | None:

@@ -1,30 +1,31 @@
 """The layouts that may be in a box, each with its likelihood.
 
-They come from `search` or, on larger boards, from the compiled loops of `sampler`. These search all
-cases as `search` does, but many times faster. If there are too many cases, a crowd of layouts takes
-in one result after the other: layouts that contradict a new result die out and are replaced by
-copies of others, and then the atoms of each wander (a particle filter whose particles move by the
-Metropolis rule). Random numbers begin with a fixed seed, so that the same results give the same
-layouts.
+They come from `search`, which the loops of `sampler` speed up on larger boards. If there are too
+many cases, a crowd of layouts takes in one result after the other: layouts that contradict a new
+result die out and are replaced by copies of others, and then the atoms of each wander (a particle
+filter whose particles move by the Metropolis rule). The random numbers of crowds begin with a fixed
+seed, so that the same results give the same layouts. Without compiled loops, the layouts belong to
+the first cases that a search finds.
 """
 
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
+from math import comb, log2
 from types import ModuleType
 from typing import Any
 
 from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.bots.loops import loops_for
-from pbmserv.games.blackbox.bots.search import Case, Cases, Result, likelihoods, search, wander
+from pbmserv.games.blackbox.bots.search import Case, Result, search
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import HIT, field_of, trace_all
-from pbmserv.games.blackbox.views import View
+from pbmserv.games.blackbox.views import BoxView, View
 
 ALL = 300
 """The most layouts that are all examined. Of more, a sample is drawn."""
@@ -36,10 +37,7 @@ FEWEST = 40
 """The size of the sample on the largest boards."""
 
 SEARCHED = 60_000
-"""Rays of a search, about a fifth of a second; 8x8 with 5 atoms sometimes needs most of them."""
-
-WANDERED = 100_000
-"""Rays among wandering atoms, on a board that is too large for the search."""
+"""Rays of a search, about a tenth of a second; 8x8 with 5 atoms sometimes needs most of them."""
 
 LARGE = 144
 """Cells of the largest board with the full effort.
@@ -50,9 +48,9 @@ Larger boards, whose rays are longer, get less.
 LARGE_RACE = 100
 """`LARGE` for races, in which one mail causes all turns of the bot."""
 
-COMPILED = 1_500_000
-"""Rays of a compiled search, about a twentieth of a second, enough for 10x10 with 6 atoms after
-three results. Boards on which the search is never complete get less."""
+COMPILED = 600_000
+"""Rays of a compiled search, about a twentieth of a second, usually enough for 10x10 with 6 atoms
+after three results. Boards on which the search is never complete get less."""
 
 CASES = 8_000
 """The most cases of a compiled search."""
@@ -91,6 +89,21 @@ class Candidates:
     complete: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Consistent:
+    """Layouts that explain some results.
+
+    Attributes:
+        layouts: all of them, or a sample.
+        complete: whether these are all; see `Candidates`.
+        total: the number of all of them, `None` if unknown.
+    """
+
+    layouts: Sequence[frozenset[int]]
+    complete: bool
+    total: int | None
+
+
 def candidates(view: View, rng: Rng, crowd: int = CROWD) -> Candidates:
     """Return the layouts that may be in the box of a view's reader.
 
@@ -102,83 +115,99 @@ def candidates(view: View, rng: Rng, crowd: int = CROWD) -> Candidates:
     own, options = view.own, view.options
     assert own is not None
     effort = _effort(view)
-    wanted = max(FEWEST, int(SAMPLE * effort)) if loops_for(options) is None else crowd
+    listed, wanted = ALL, max(FEWEST, int(SAMPLE * effort))
+    if loops_for(options) is not None:
+        listed = wanted = crowd
+    fitting = consistent(options, results_as_fired(own), listed, wanted, effort, rng)
+    return _without_wrong_guesses(view, fitting)
+
+
+def results_as_fired(own: BoxView) -> tuple[Result, ...]:
+    """Return the results of the reader's box in the order in which the rays were fired."""
     rank = {port: number for number, port in enumerate(own.order)}
-    results = sorted(own.results, key=lambda ray: min(rank.get(port, len(rank)) for port in ray))
-    return _without_wrong_guesses(view, consistent(options, results, wanted, effort, rng))
+    by_rank = sorted(own.results, key=lambda ray: min(rank.get(port, len(rank)) for port in ray))
+    return tuple(by_rank)
 
 
 def consistent(
-    options: Options, results: Sequence[Result], wanted: int, effort: float, rng: Rng
-) -> Candidates:
-    """Return layouts that explain some results, without their spectra.
+    options: Options,
+    results: Sequence[Result],
+    listed: int,
+    wanted: int,
+    effort: float,
+    rng: Rng,
+) -> Consistent:
+    """Return layouts that explain some results.
 
     The same random numbers give the same layouts. Each number of atoms is equally likely.
 
     Args:
         options: the rules.
         results: the results in order, so that the state before the last one may be cached.
-        wanted: the approximate number of layouts if not all are found.
+        listed: the most layouts that are all returned.
+        wanted: the approximate size of a sample.
         effort: the fraction of the usual effort of plain Python. Compiled loops need no limit.
         rng: random numbers.
     """
     board, counts = options.board, range(options.least, options.most + 1)
-    likelihood = likelihoods(len(board.cells), counts)
+    question = board, results, options.least, options.most
     loops = loops_for(options)
     if loops is None:
-        result = search(board, results, options.least, options.most, int(SEARCHED * effort))
+        result = search(*question, int(SEARCHED * effort))
     else:
-        result = search_compiled(loops, options, results)
-    if result.complete:
-        ways = [[case.ways(count) for count in counts] for case in result.cases]
-        if sum(map(sum, ways)) <= (ALL if loops is None else wanted):
-            layouts = [layout for case in result.cases for layout in case.layouts(counts)]
-            weights = [likelihood[len(layout)] for layout in layouts]
-            return Candidates(layouts, weights, (), complete=True)
-        shares = [[n * likelihood[k] for n, k in zip(row, counts, strict=True)] for row in ways]
-        layouts = _draw(result.cases, counts, shares, wanted, rng)
-        return Candidates(layouts, [1] * len(layouts), (), complete=False)
-    if loops is not None:
-        return _from_crowds(loops, options, results, wanted)
-    layouts = wander(board, results, counts, wanted, int(WANDERED * effort), rng)
-    weights = [likelihood[len(layout)] for layout in layouts]
-    return Candidates(layouts, weights, (), complete=False)
+        rays = COMPILED if len(board.cells) <= LARGE else COMPILED // 10
+        result = search(*question, rays, CASES, loops.search_squares)
+        if not result.complete:
+            return _from_crowds(loops, options, results, wanted)
+    ways = [[case.ways(count) for count in counts] for case in result.cases]
+    total = sum(map(sum, ways)) if result.complete else None
+    if total is not None and total <= listed:
+        layouts = [layout for case in result.cases for layout in case.layouts(counts)]
+        return Consistent(layouts, complete=True, total=total)
+    likelihood = likelihoods_of(options)
+    shares = [[n * likelihood[k] for n, k in zip(row, counts, strict=True)] for row in ways]
+    layouts = _draw(result.cases, counts, shares, wanted, rng) if ways else []
+    return Consistent(layouts, complete=False, total=total)
 
 
-def search_compiled(loops: ModuleType, options: Options, results: Sequence[Result]) -> Cases:
-    """Search the cases with compiled loops."""
-    rays = COMPILED if len(options.board.cells) <= LARGE else COMPILED // 10
-    board, least, most = options.board, options.least, options.most
-    return search(board, results, least, most, rays, CASES, loops.search_squares)
+def likelihoods_of(options: Options) -> dict[int, int]:
+    """Return the likelihood of a layout by its number of atoms, in any unit.
+
+    Each number of atoms is equally likely.
+    """
+    counts = range(options.least, options.most + 1)
+    sizes = {count: comb(len(options.board.cells), count) for count in counts}
+    if len(sizes) == 1:
+        return dict.fromkeys(sizes, 1)
+    unit = max(sizes.values()) << 20
+    return {count: unit // size for count, size in sizes.items()}
 
 
-def samples_of(
-    loops: ModuleType, options: Options, results: Sequence[Result], wanted: int
-) -> list[list[frozenset[int]]]:
-    """Return samples as `settled_samples` does, of about *wanted* layouts together."""
-    size, moves = max(1, wanted // CROWDS), MOVES
-    if len(options.board.cells) > VAST:
-        size, moves = size * 2, moves * 3 // 2
-    limits = options.least, options.most
-    return settled_samples(loops, options.board, tuple(results), limits, size, moves, ROUNDS)
+def entropy(shares: Mapping[int, int]) -> float:
+    """Return the expected information of a result in bits, from the share of each result."""
+    total = sum(shares.values())
+    bits = -sum(share / total * log2(share / total) for share in shares.values())
+    return bits if len(shares) > 1 else 0.0
 
 
 def _from_crowds(
     loops: ModuleType, options: Options, results: Sequence[Result], wanted: int
-) -> Candidates:
+) -> Consistent:
     """Return the layouts of several samples.
 
     If all samples have the same few distinguishable layouts, these count as complete, since other
     layouts would have been found.
     """
-    board, samples = options.board, samples_of(loops, options, results, wanted)
+    board, size, moves = options.board, max(1, wanted // CROWDS), MOVES
+    if len(board.cells) > VAST:
+        size, moves = size * 2, moves * 3 // 2
+    limits = options.least, options.most
+    samples = settled_samples(loops, board, tuple(results), limits, size, moves, ROUNDS)
     layouts = list(dict.fromkeys(layout for sample in samples for layout in sample))
     kinds = [{tuple(shown) for shown in loops.spectra(board, sample)} for sample in samples]
     agree = len(kinds) > 1 and all(kind == kinds[0] for kind in kinds)
-    if not agree or len(kinds[0]) > DOUBTED:
-        return Candidates(layouts, [1] * len(layouts), (), complete=False)
-    likelihood = likelihoods(len(board.cells), range(options.least, options.most + 1))
-    return Candidates(layouts, [likelihood[len(layout)] for layout in layouts], (), complete=True)
+    complete = agree and len(kinds[0]) <= DOUBTED
+    return Consistent(layouts, complete, len(layouts) if complete else None)
 
 
 def settled_samples(
@@ -246,8 +275,12 @@ def _effort(view: View) -> float:
     own = view.own
     if own is None or "" not in own.marks:
         return 1.0
-    large = LARGE_RACE if view.options.race else LARGE
-    return min(1.0, (large / len(own.board.cells)) ** 2)
+    return effort_on(len(own.board.cells), LARGE_RACE if view.options.race else LARGE)
+
+
+def effort_on(cells: int, large: int = LARGE) -> float:
+    """Return the fraction of the usual effort on a board, which is less if it is larger."""
+    return min(1.0, (large / cells) ** 2)
 
 
 def _draw(
@@ -269,8 +302,8 @@ def _draw(
     return list(drawn)
 
 
-def _without_wrong_guesses(view: View, fitting: Candidates) -> Candidates:
-    """Return the layouts that earlier guesses do not rule out, with their spectra."""
+def _without_wrong_guesses(view: View, fitting: Consistent) -> Candidates:
+    """Return the layouts that earlier guesses do not rule out, with weights and spectra."""
     own, options = view.own, view.options
     assert own is not None
     board, wrong = options.board, set(own.guessed)
@@ -282,13 +315,14 @@ def _without_wrong_guesses(view: View, fitting: Candidates) -> Candidates:
     else:
         spectra = loops.spectra(board, fitting.layouts)
     kept = [
-        (layout, weight, spectrum)
-        for layout, weight, spectrum in zip(fitting.layouts, fitting.weights, spectra, strict=True)
+        (layout, spectrum)
+        for layout, spectrum in zip(fitting.layouts, spectra, strict=True)
         if layout not in wrong and spectrum not in wrong_spectra
     ]
+    likelihood = likelihoods_of(options)  # a sample is drawn by it
     return Candidates(
-        [layout for layout, _, _ in kept],
-        [weight for _, weight, _ in kept],
-        [spectrum for _, _, spectrum in kept],
+        [layout for layout, _ in kept],
+        [likelihood[len(layout)] if fitting.complete else 1 for layout, _ in kept],
+        [spectrum for _, spectrum in kept],
         fitting.complete,
     )

@@ -26,7 +26,7 @@ from pbmserv.games.blackbox.options import Grade, Options, draw_cells
 from pbmserv.games.blackbox.rays import trace_all
 
 SEARCHED = 1_000_000
-"""Rays that `is_unique` may fire, which take a few seconds."""
+"""Rays that `is_unique` may fire, which take two seconds."""
 
 TRIES = 1_000
 """Boxes that `draw` examines, which take 0.1 s. One in twenty has the rarest grade."""

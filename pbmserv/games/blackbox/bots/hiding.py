@@ -30,7 +30,7 @@ COMPARED = 100
 """Layouts that show it which results are usual."""
 
 UNIQUE = 30_000
-"""Rays of a search for another layout with the same results, a tenth of a second."""
+"""Rays of a search for another layout with the same results, a twentieth of a second."""
 
 
 def random_layout(options: Options, rng: Rng) -> frozenset[int]:

@@ -16,9 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pbmserv.engine.rng import Rng
-from pbmserv.games.blackbox.bots.candidates import CROWD, LARGE, VAST, candidates
-from pbmserv.games.blackbox.bots.knowledge import CROWDED_VAST, Effort, Knowledge, beginning
+from pbmserv.games.blackbox.bots.candidates import CROWD, LARGE, results_as_fired
+from pbmserv.games.blackbox.bots.knowledge import Effort, Knowledge, beginning, examines_all
 from pbmserv.games.blackbox.bots.layout_sets import listed_layouts
 from pbmserv.games.blackbox.bots.search import ATOM, EMPTY, is_possible
 from pbmserv.games.blackbox.options import Options
@@ -26,11 +25,13 @@ from pbmserv.games.blackbox.rays import HIT, kind_of
 from pbmserv.games.blackbox.views import BoxView, View
 
 RAYS = 20_000
-"""Rays of one search for a fitting layout, about a fifteenth of a second."""
+"""Rays of one search for a fitting layout, about a twentieth of a second."""
 
 ALL_RAYS = 8 * RAYS
-"""Rays of all searches for a hint, half a second: other players' hints wait meanwhile. On boards
-that are larger than `LARGE`, where rays are longer, a hint has fewer."""
+"""Rays of all searches for a hint, a third of a second: other players' hints wait meanwhile.
+
+On boards that are larger than `LARGE`, where rays are longer, a hint has fewer.
+"""
 
 SHOWN = 6
 """The most indistinguishable layouts that a hint names."""
@@ -186,29 +187,19 @@ def _hint_from_results(view: View, own: BoxView, searches: _Searches) -> Hint:
 
 def _knowledge(view: View, own: BoxView, effort: Effort) -> Knowledge:
     """Return the knowledge of the reader after all results and wrong guesses."""
+    if not examines_all(view.options) and (own.results or own.guessed):
+        unused = frozenset(port for port, mark in enumerate(own.marks) if not mark)
+        nothing = listed_layouts(view.options.board, (), None)
+        known = Knowledge(
+            view.options, nothing, 0, False, None, results_as_fired(own), unused, own.guessed
+        )
+        return known.searched(effort, CROWD, CROWD)
     knowledge = beginning(view.options)
-    if knowledge.complete:
-        for port, out in own.results:
-            knowledge = knowledge.after_ray(port, out, effort)
-        for markers in own.guessed:
-            knowledge = knowledge.after_guess(markers)
-        return knowledge
-    if not own.results and not own.guessed:
-        return knowledge
-    crowd = CROWD if len(view.options.board.cells) <= VAST else CROWDED_VAST
-    fitting = candidates(view, Rng(b"a hint", len(own.results)), crowd)
-    weights = dict(zip(map(len, fitting.layouts), fitting.weights, strict=True))
-    layouts = listed_layouts(view.options.board, fitting.layouts, weights)
-    return Knowledge(
-        view.options,
-        layouts,
-        layouts.everything,
-        fitting.complete,
-        len(fitting.layouts) if fitting.complete else None,
-        own.results,
-        frozenset(port for port, mark in enumerate(own.marks) if not mark),
-        own.guessed,
-    )
+    for port, out in own.results:
+        knowledge = knowledge.after_ray(port, out, effort)
+    for markers in own.guessed:
+        knowledge = knowledge.after_guess(markers)
+    return knowledge
 
 
 def _cell(view: View, own: BoxView, knowledge: Knowledge, searches: _Searches) -> Hint | None:
@@ -278,7 +269,7 @@ def _port(view: View, knowledge: Knowledge, bits: Mapping[int, float]) -> Hint:
     return Hint(
         "port",
         (board.ports[best_port],),
-        left=knowledge.total,
+        left=knowledge.total if knowledge.complete else None,
         bits=bits[best_port],
         shares={kind: round(share) for kind, share in shares.items()},
         exits=sum(out not in (HIT, best_port) for out in parts),

@@ -6,12 +6,9 @@ them. The work is limited without a clock (`Effort`), so that results do not dep
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate, chain
 from math import comb, log2
 from random import Random
 
@@ -19,12 +16,14 @@ from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.bots.candidates import (
     LARGE,
     VAST,
-    samples_of,
-    search_compiled,
+    consistent,
+    effort_on,
+    entropy,
+    likelihoods_of,
 )
 from pbmserv.games.blackbox.bots.layout_sets import LayoutSet, all_layouts, listed_layouts
 from pbmserv.games.blackbox.bots.loops import loops_for
-from pbmserv.games.blackbox.bots.search import Case, Result, likelihoods, search, wander
+from pbmserv.games.blackbox.bots.search import Result
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import trace, trace_all
@@ -33,43 +32,31 @@ EXACT = 700_000
 """The most layouts of a board that are all examined; 8x8 with 4 atoms has 635,376."""
 
 LISTED = 20_000
-"""The most fitting layouts of a larger board that are all examined."""
+"""The most fitting layouts of a larger board that are all examined for a report."""
 
 DRAWN = 20_000
-"""The size of a sample."""
+"""The size of the sample before the first probe on 10x10; larger boards have smaller ones."""
 
-FEWEST = 400
-"""With fewer fitting layouts left in the sample, others are drawn."""
+SAMPLED, SAMPLED_VAST = 400, 100
+"""The size of later samples, usually and on a vast board.
 
-SCARCE = 150
-"""With fewer left on a board that is too large for a search, atoms wander to find others."""
-
-FOUND = 600
-"""Layouts that wandering atoms have to find."""
-
-WANDERED = 100_000
-"""Rays that may be fired among wandering atoms, which take a tenth of a second."""
+Those of bots and hints are larger, but a report needs a sample for each probe.
+"""
 
 COMPARED = 100_000
 """The most layouts that are compared for the best port. Of larger sets, every nth is compared."""
 
-SKIMMED = 4_000
+SKIMMED = 1_000
 """`COMPARED` for samples."""
 
 TELLING = 20
-"""The fewest layouts of a sample from which the bits of ports are computed."""
+"""The fewest layouts of a sample from which the bits of ports are computed.
 
-RAYS = 60_000
-"""Rays that a search for the layouts may fire."""
-
-COMPILED_SEARCH = 20_000
-"""Approximate microseconds of a compiled search; on the largest boards it takes a tenth."""
-
-CROWDED, CROWDED_VAST = 400, 100
-"""Layouts in crowds, usually and on a vast board.
-
-Crowds of the house are larger, but a report needs a crowd for each probe.
+One is enough if it comes from crowds, since no others fit then.
 """
+
+SEARCH, COMPILED_SEARCH = 100_000, 20_000
+"""Approximate microseconds of a search for layouts, by plain Python and by compiled loops."""
 
 COMPILED_CROWDS = 70
 """Approximate microseconds of crowds for each cell of the board."""
@@ -77,28 +64,15 @@ COMPILED_CROWDS = 70
 ALMOST_ALL = 40
 """If crowds hold fewer different layouts, these are almost all that fit."""
 
-TRACED = 1_000
-"""Layouts of a sample for which compiled loops fire all rays."""
-
-RAY = 2
-"""Approximate microseconds of such a ray."""
-
 ALLOWED = 1_000_000
 """Approximate processor microseconds that comparing ports may take for a usual box."""
 
 
 @dataclass(slots=True)
 class Effort:
-    """The remaining work.
-
-    Attributes:
-        left: processor microseconds, as counted by `LayoutSet.work`.
-        next_search: the number of results that the next search for layouts needs. After an
-            incomplete search, it is not worthwhile to repeat it with only a few more.
-    """
+    """The remaining work in processor microseconds, as counted by `LayoutSet.work`."""
 
     left: int = ALLOWED
-    next_search: int = 0
 
 
 @dataclass(frozen=True)
@@ -132,23 +106,19 @@ class Knowledge:
         if effort.left <= 0 or (not self.complete and self.fitting.bit_count() < least):
             return {}
         if self.complete and not self.results and not self.wrong:
-            return dict(
-                enumerate(
-                    _first_bits(board.width, board.height, self.options.least, self.options.most)
-                )
-            )
+            limits = self.options.least, self.options.most
+            return dict(enumerate(_first_bits(board.width, board.height, *limits)))
         layouts, fitting = self.layouts, self.fitting
-        if loops is not None:
-            listed = list(layouts.listed(fitting))
-            spectra = loops.spectra(board, listed[:: len(listed) // TRACED + 1])
-            effort.left -= len(spectra) * len(self.unused) // 5
-            counts = {port: Counter(shown[port] for shown in spectra) for port in self.unused}
-            return {port: _entropy(count) for port, count in counts.items()}
         most = COMPARED if self.complete else SKIMMED
         if fitting.bit_count() > most:
             step = fitting.bit_count() // most + 1
             layouts = listed_layouts(board, list(layouts.listed(fitting))[::step], layouts.weights)
             fitting = layouts.everything
+        if loops is not None:
+            spectra = loops.spectra(board, list(layouts.listed(fitting)))
+            effort.left -= len(spectra) * len(self.unused) // 5
+            counts = {port: Counter(shown[port] for shown in spectra) for port in self.unused}
+            return {port: entropy(count) for port, count in counts.items()}
         work_before = layouts.work
         bits = {port: _bits(layouts, port, fitting) for port in self.unused}
         effort.left -= layouts.work - work_before
@@ -183,16 +153,18 @@ class Knowledge:
     def after_ray(self, port: int, out: int, effort: Effort) -> Knowledge:
         """Return the knowledge after a ray into *port* with the result *out*."""
         fitting = self.layouts.divided(port, self.fitting).get(out, 0) if self.fitting else 0
+        complete = self.complete and fitting > 0  # agreeing crowds may have missed the layout
         after = replace(
             self,
             fitting=fitting,
-            total=fitting.bit_count() if self.complete else None,
+            complete=complete,
+            total=fitting.bit_count() if complete else None,
             results=(*self.results, (port, out)),
             unused=self.unused - {port, out},
         )
         if after.unused == self.unused:  # the port has a mark already
             return self
-        return after.compacted() if self.complete else after.after_search(effort)
+        return after.compacted() if complete else after.searched(effort, LISTED, SAMPLED)
 
     def after_guess(self, markers: frozenset[int]) -> Knowledge:
         """Return the knowledge after a wrong guess."""
@@ -224,72 +196,37 @@ class Knowledge:
         layouts = listed_layouts(self.options.board, listed, self.layouts.weights)
         return replace(self, layouts=layouts, fitting=layouts.everything)
 
-    def after_search(self, effort: Effort) -> Knowledge:
-        """Return the knowledge with the fitting layouts that a search finds.
+    def searched(self, effort: Effort, listed: int, wanted: int) -> Knowledge:
+        """Return the knowledge with layouts that are searched anew, all of them if possible.
 
-        If the search is not complete, wandering atoms find some layouts.
+        Without remaining work, return it unchanged. The layouts come from `candidates`, as for the
+        house. A sample is not quite fair, since some layouts are found more easily than others.
+
+        Args:
+            effort: the remaining work.
+            listed: the most layouts that are all examined.
+            wanted: the size of a sample, unless the board is vast.
         """
-        options = self.options
-        if effort.left <= 0 or len(self.results) < effort.next_search:
-            return self.resampled(effort)
-        loops = loops_for(options)
-        if loops is None:
-            result = search(options.board, self.results, options.least, options.most, RAYS)
-            effort.left -= RAY * (len(result.cases) * 4 if result.complete else RAYS)
-        else:
-            result = search_compiled(loops, options, self.results)
-            effort.left -= (
-                COMPILED_SEARCH if len(options.board.cells) <= LARGE else COMPILED_SEARCH // 10
-            )
-        if not result.complete:
-            is_cheap = loops is not None
-            effort.next_search = 0 if is_cheap else len(self.results) * 3 // 2 + 1
-            return self.resampled(effort)
-        counts = range(options.least, options.most + 1)
-        ways = [sum(map(case.ways, counts)) for case in result.cases]
-        total = sum(ways)
-        if total <= LISTED:
-            every = (layout for case in result.cases for layout in case.layouts(counts))
-            layouts = listed_layouts(options.board, every, _weights(options))
-            knowledge = replace(
-                self, layouts=layouts, fitting=layouts.everything, complete=True, wrong=()
-            )
-            for markers in self.wrong:
-                knowledge = knowledge.after_guess(markers)
-            return replace(knowledge, total=knowledge.fitting.bit_count())
-        knowledge = self if self.wrong else replace(self, total=total)
-        if self.fitting.bit_count() >= FEWEST:
-            return knowledge
-        layouts = listed_layouts(options.board, _sample(result.cases, counts, options), None)
-        return replace(knowledge, layouts=layouts, fitting=layouts.everything)
-
-    def resampled(self, effort: Effort) -> Knowledge:
-        """Return the knowledge with further layouts if only a few of the sample fit.
-
-        They come from crowds, as for the house. Without compiled loops, atoms wander from the
-        layouts of the sample. Neither sample is quite fair, since some layouts are found more
-        easily than others.
-        """
-        if effort.left <= 0 or self.fitting.bit_count() >= SCARCE:
+        options, cells = self.options, len(self.options.board.cells)
+        if effort.left <= 0:
             return self
-        options = self.options
-        counts = range(options.least, options.most + 1)
-        left = list(self.layouts.listed(self.fitting))
-        loops = loops_for(options)
-        if loops is None:
-            rng = Rng(b"the coach", len(self.results))
-            sampled = wander(options.board, self.results, counts, FOUND, WANDERED, rng, left)
-        else:
-            wanted = CROWDED if len(options.board.cells) <= VAST else CROWDED_VAST
-            samples = samples_of(loops, options, self.results, wanted)
-            sampled = list(dict.fromkeys(chain.from_iterable((*samples, left))))
-        cells = len(options.board.cells)
-        effort.left -= WANDERED if loops is None else COMPILED_CROWDS * cells
-        layouts = listed_layouts(options.board, sampled, None)
-        knowledge = replace(self, layouts=layouts, fitting=layouts.everything)
+        has_loops = loops_for(options) is not None
+        effort.left -= COMPILED_SEARCH + COMPILED_CROWDS * cells if has_loops else SEARCH
+        wanted = wanted if cells <= VAST else SAMPLED_VAST
+        rng = Rng(b"a sample", len(self.results))
+        fitting = consistent(options, self.results, listed, wanted, effort_on(cells), rng)
+        weights = _weights(options) if fitting.complete else None
+        layouts = listed_layouts(options.board, fitting.layouts, weights)
+        knowledge = replace(
+            self,
+            layouts=layouts,
+            fitting=layouts.everything,
+            complete=fitting.complete,
+            total=fitting.total,
+            wrong=(),
+        )
         for markers in self.wrong:
-            fitting = knowledge.fitting ^ knowledge.ruled_out_by(markers)
-            knowledge = replace(knowledge, fitting=fitting)
+            knowledge = knowledge.after_guess(markers)
         return knowledge
 
 
@@ -300,57 +237,38 @@ def effort_for(options: Options) -> Effort:
 
 def _weights(options: Options) -> dict[int, int] | None:
     """Return the weight of a layout by its number of atoms, `None` if there is only one number."""
-    if options.least == options.most:
-        return None
-    return likelihoods(len(options.board.cells), range(options.least, options.most + 1))
+    return None if options.least == options.most else likelihoods_of(options)
+
+
+def examines_all(options: Options) -> bool:
+    """Return whether all layouts of a board are examined."""
+    return _layout_count(options) <= EXACT
+
+
+def _layout_count(options: Options) -> int:
+    counts = range(options.least, options.most + 1)
+    return sum(comb(len(options.board.cells), count) for count in counts)
 
 
 def beginning(options: Options) -> Knowledge:
     """Return the knowledge before the first probe."""
     board, counts = options.board, range(options.least, options.most + 1)
-    total = sum(comb(len(board.cells), count) for count in counts)
-    complete = total <= EXACT
+    total, complete = _layout_count(options), examines_all(options)
     if complete:
         layouts = all_layouts(board, counts, _weights(options))
     else:
         rng = Random(0)  # noqa: S311 - a sample, not a secret
-        drawn = {
-            frozenset(rng.sample(board.cells, rng.choice(counts))) for _ in range(_draws(options))
-        }
+        size = DRAWN * 100 // max(100, len(board.cells))
+        drawn = {frozenset(rng.sample(board.cells, rng.choice(counts))) for _ in range(size)}
         layouts = listed_layouts(board, drawn, None)
     unused = frozenset(range(len(board.ports)))
     return Knowledge(options, layouts, layouts.everything, complete, total, (), unused)
 
 
-def _draws(options: Options) -> int:
-    """Return the number of layouts to draw, fewer on larger boards."""
-    return max(FEWEST, DRAWN * 100 // max(100, len(options.board.cells)))
-
-
-def _sample(cases: Sequence[Case], counts: Sequence[int], options: Options) -> set[frozenset[int]]:
-    """Draw different layouts of these cases by their likelihoods."""
-    rng = Random(0)  # noqa: S311 - a sample, not a secret
-    weights = _weights(options) or {options.least: 1}
-    shares = [(case, count) for case in cases for count in counts if case.ways(count)]
-    ends = list(accumulate(case.ways(count) * weights[count] for case, count in shares))
-    drawn = set()
-    for _ in range(_draws(options)):
-        case, count = shares[bisect(ends, rng.randrange(ends[-1]))]
-        drawn.add(frozenset((*case.atoms, *rng.sample(case.open, count - len(case.atoms)))))
-    return drawn
-
-
 def _bits(layouts: LayoutSet, port: int, fitting: int) -> float:
     """Return the expected information of a ray into a port."""
     parts = layouts.divided(port, fitting)
-    return _entropy({out: layouts.weight(part) for out, part in parts.items()})
-
-
-def _entropy(shares: Mapping[int, int]) -> float:
-    """Return the entropy of a result with these shares, in bits."""
-    total = sum(shares.values())
-    bits = -sum(share / total * log2(share / total) for share in shares.values())
-    return bits if len(shares) > 1 else 0.0
+    return entropy({out: layouts.weight(part) for out, part in parts.items()})
 
 
 @lru_cache(maxsize=32)

@@ -11,12 +11,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from math import log2
 from types import MappingProxyType
 
 from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError
-from pbmserv.games.blackbox.bots.candidates import Candidates, candidates
+from pbmserv.games.blackbox.bots.candidates import Candidates, candidates, entropy
 from pbmserv.games.blackbox.bots.hiding import hard_layout, random_layout
 from pbmserv.games.blackbox.bots.orientations import port_orientations
 from pbmserv.games.blackbox.bots.trees import Goal, usable_tree
@@ -74,9 +73,8 @@ def informative(fitting: Candidates, unused: Sequence[int]) -> list[Port]:
             out = spectrum[port]
             shares[out] = shares.get(out, 0) + weight
         if len(shares) > 1:
-            bits = -sum(share / total * log2(share / total) for share in shares.values())
             single = sum(share for out, share in shares.items() if out in (HIT, port))
-            ports.append(Port(port, bits, 2 - single / total))
+            ports.append(Port(port, entropy(shares), 2 - single / total))
     return ports
 
 

@@ -58,12 +58,17 @@ def search_squares(
     exits: Sequence[int],
     doors: Sequence[tuple[int, int, int]],
     outs: Sequence[int],
+    stops: list[int],
+    waiting: list[int],
     *limits: int,
 ) -> Any:
     """Search as `search.search_squares` does, but many times faster."""
+    square_array = np.frombuffer(squares, dtype=np.uint8)
     door_array = np.array(doors, dtype=np.int64).reshape(-1, 3)
-    arrays = np.frombuffer(squares, dtype=np.uint8), np.array(exits, dtype=np.int64), door_array
-    return _search_squares(*arrays, np.array(outs, dtype=np.int64), *limits)
+    exits, outs, stops, waiting = (
+        np.array(values, dtype=np.int64) for values in (exits, outs, stops, waiting)
+    )
+    return _search_squares(square_array, exits, door_array, outs, stops, waiting, *limits)
 
 
 def scatter(board: Geometry, limits: tuple[int, int], size: int, seed: int) -> Crowd:

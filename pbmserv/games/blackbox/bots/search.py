@@ -5,39 +5,25 @@ time a ray looks at an unknown cell, the search tries both: an empty cell and an
 a list of cases. A case fixes some cells and leaves all others open, and no layout belongs to two
 cases.
 
-If a board is too large for the search, atoms wander. They move one at a time, and a move that
-explains fewer results is accepted rarely (the Metropolis rule). Layouts that fit on the way are
-kept. They are not a fair sample, but good enough to play.
+A search that fires too many rays ends early. Its cases are not a fair sample, but good enough to
+play.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations, compress
-from math import comb, log
+from math import comb
 
-from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.rays import HIT, Field, field_of, trace_in
+from pbmserv.games.blackbox.rays import HIT, field_of
 
 EMPTY, ATOM, UNKNOWN = 0, 1, 2
 
-WARMTH = 0.3
-"""The temperature of wandering atoms, in results: 1 in 28 moves is accepted that explains one
-less."""
-
-STUCK = 600
-"""Moves without a new layout after which wandering begins elsewhere."""
-
-_FINE = 1 << 16
-
 Result = tuple[int, int]
 """A port and the result of its ray; see `rays.trace`."""
-
-Question = tuple[bytearray, Sequence[int], Sequence[tuple[int, int, int]], Sequence[int]]
-"""Squares, exits, doors and outs; see `search_squares`."""
 
 Search = Callable[..., tuple[Sequence[Iterable[int]], bool, int]]
 """A function like `search_squares`."""
@@ -52,7 +38,7 @@ class Case:
 
     Attributes:
         atoms: the cells that surely have an atom.
-        open: the unknown cells. Each of them may have a further atom.
+        open: the unknown cells, any of which may have the further atoms.
     """
 
     atoms: tuple[int, ...]
@@ -79,18 +65,6 @@ class Cases:
     complete: bool
 
 
-def likelihoods(cells: int, counts: Iterable[int]) -> dict[int, int]:
-    """Return the likelihood of a layout by its number of atoms, in any unit.
-
-    Each number of atoms is equally likely.
-    """
-    sizes = {count: comb(cells, count) for count in counts}
-    if len(sizes) == 1:
-        return dict.fromkeys(sizes, 1)
-    unit = max(sizes.values()) << 20
-    return {count: unit // size for count, size in sizes.items()}
-
-
 def search(
     board: Geometry,
     results: Sequence[Result],
@@ -107,13 +81,15 @@ def search(
         results: the results.
         least, most: the range of the number of atoms.
         rays: the most rays to fire.
-        most_cases: the search ends if there are more.
+        most_cases: if there are more, the search ends, and none is returned.
         search_with: `sampler.search_squares`, if that is to search and not `search_squares`.
     """
     limits = least, most, rays, most_cases
     run = search_with or search_squares
     states, complete, _ = run(*_question(board, results, {}), *limits)
-    return Cases([_case_of(board, bytes(state), most) for state in states], complete)
+    if len(states) > most_cases:
+        states = ()
+    return Cases([_case_of(board, bytes(state)) for state in states], complete)
 
 
 def is_possible(
@@ -137,8 +113,17 @@ def is_possible(
     return True if states else False if complete else None, rays - left
 
 
-def _question(board: Geometry, results: Sequence[Result], fixed: Mapping[int, int]) -> Question:
-    """Return the first arguments of `search_squares`."""
+def _question(
+    board: Geometry, results: Sequence[Result], fixed: Mapping[int, int]
+) -> tuple[
+    bytearray,
+    Sequence[int],
+    Sequence[tuple[int, int, int]],
+    Sequence[int],
+    list[int],
+    list[int],
+]:
+    """Return the arguments of `search_squares` up to *waiting*."""
     field = field_of(board)
     squares = bytearray(field.empty)
     for cell, square in enumerate(field.squares):
@@ -146,15 +131,15 @@ def _question(board: Geometry, results: Sequence[Result], fixed: Mapping[int, in
     outs = dict(results)
     # Fire detours also from their other ends, where other cells are unknown.
     outs |= {out: port for port, out in results if out != HIT}
-    return squares, field.exits, [field.doors[port] for port in outs], list(outs.values())
+    doors = [field.doors[port] for port in outs]
+    return squares, field.exits, doors, list(outs.values()), [0] * len(outs), [0] * len(squares)
 
 
-def _case_of(board: Geometry, state: bytes, most: int) -> Case:
-    """Return the case of a state of all squares, in which at most *most* atoms are possible."""
+def _case_of(board: Geometry, state: bytes) -> Case:
+    """Return the case of a state of all squares."""
     cells = field_of(board).cells
-    atoms = tuple(compress(cells, state.translate(_WHERE_ATOM)))
-    has_all = len(atoms) == most
-    return Case(atoms, () if has_all else tuple(compress(cells, state.translate(_WHERE_UNKNOWN))))
+    atoms = compress(cells, state.translate(_WHERE_ATOM))
+    return Case(tuple(atoms), tuple(compress(cells, state.translate(_WHERE_UNKNOWN))))
 
 
 def search_squares(
@@ -162,6 +147,8 @@ def search_squares(
     exits: Sequence[int],
     doors: Sequence[tuple[int, int, int]],
     outs: Sequence[int],
+    stops: list[int],
+    waiting: list[int],
     least: int,
     most: int,
     budget: int,
@@ -169,15 +156,17 @@ def search_squares(
 ) -> tuple[Sequence[Iterable[int]], bool, int]:
     """Search the tree of decisions about unknown squares, empty ones first.
 
-    A ray stops at the first unknown square into which it looks. The square at which most rays have
-    stopped is decided next, and only the rays that have stopped there move on. numba compiles this
-    function and the next three for `sampler`, so all arguments are plain values.
+    A ray stops at the first unknown square into which it looks. The square at which most rays wait
+    is decided next, and only these rays move on. numba compiles this
+    function and the next four for `sampler`, so all arguments are plain values.
 
     Args:
         squares: the state of each square: `EMPTY`, `ATOM` or `UNKNOWN`.
         exits: see `rays.Field`.
         doors: where each ray enters; see `rays.Field`.
         outs: the result of each ray.
+        stops: zeros, for the square at which each ray waits for a decision, -1 for none.
+        waiting: zeros, for the number of rays that wait at each square.
         least, most: the range of the number of atoms.
         budget: the rays that may be fired.
         most_cases: the search ends if there are more cases.
@@ -186,11 +175,8 @@ def search_squares(
         The state of all squares in each case, whether these are all cases, and the rest of the
         budget.
     """
-    # The place of each ray, its steps ahead and to its left, and the square at which it stopped, -1
-    # for none. At first all have stopped at square 0, which is outside the box.
-    rays = [(door[0], door[1], door[2], 0) for door in doors]
-    stopped = [0] * len(squares)  # the number of rays that stopped at each square
-    stopped[0] = len(rays)
+    rays = [(door[0], door[1], door[2]) for door in doors]  # place, step ahead, step to the left
+    waiting[0] = len(rays)  # at first all wait at square 0, which is outside the box
     # Former states of rays, with their numbers in front; the first one only tells numba the type.
     earlier = [(0, 0, 0, 0, 0)]
     # The decided squares, whether they may still have an atom, and the former length of `earlier`.
@@ -204,9 +190,9 @@ def search_squares(
         return cases, True, budget
     while True:
         budget += len(earlier)
-        fits = move_on(squares, exits, outs, rays, stopped, earlier, newest, placed == most)
+        fits = move_on(squares, exits, outs, rays, stops, waiting, earlier, newest, placed == most)
         budget -= len(earlier)
-        square = next_square(rays, stopped) if fits else -1
+        square = next_square(stops, waiting) if fits else -1
         if fits and square < 0:
             cases.append(squares.copy())
             if len(cases) > most_cases:
@@ -228,7 +214,7 @@ def search_squares(
         if not decisions:
             return cases, True, budget
         newest, _, length = decisions.pop()
-        move_back(rays, stopped, earlier, length)
+        move_back(rays, stops, waiting, earlier, length)
         squares[newest] = ATOM
         placed += 1
         decisions.append((newest, False, length))
@@ -238,27 +224,28 @@ def move_on(
     squares: bytearray,
     exits: Sequence[int],
     outs: Sequence[int],
-    rays: list[tuple[int, int, int, int]],
-    stopped: list[int],
+    rays: list[tuple[int, int, int]],
+    stops: list[int],
+    waiting: list[int],
     earlier: list[tuple[int, int, int, int, int]],
     newest: int,
     full: bool,
 ) -> bool:
-    """Move the rays that stopped at the newest square, or all if no further atom is possible.
+    """Move the rays that wait at the newest square, or all if no further atom is possible.
 
     Return whether their results are right.
     """
     unknown = -1 if full else UNKNOWN
-    for n, ray in enumerate(rays):
-        place, ahead, left, stop = ray
+    for n, stop in enumerate(stops):
         if stop < 0 or (stop != newest and not full):
             continue
+        place, ahead, left = rays[n]
         earlier.append((n, place, ahead, left, stop))
-        stopped[stop] -= 1
-        out, place, ahead, left, stop = follow(squares, exits, place, ahead, left, unknown)
-        rays[n] = (place, ahead, left, stop)
-        if stop >= 0:
-            stopped[stop] += 1
+        waiting[stop] -= 1
+        out, place, ahead, left, square = follow(squares, exits, place, ahead, left, unknown)
+        rays[n], stops[n] = (place, ahead, left), square
+        if square >= 0:
+            waiting[square] += 1
         elif out != outs[n]:
             return False
     return True
@@ -301,125 +288,26 @@ def follow(
             return exits[front], place, ahead, left, -1
 
 
-def next_square(rays: Sequence[tuple[int, int, int, int]], stopped: Sequence[int]) -> int:
-    """Return the square at which most rays have stopped, -1 if none has."""
+def next_square(stops: Sequence[int], waiting: Sequence[int]) -> int:
+    """Return the square at which most rays wait, -1 if none does."""
     best = -1
-    for _, _, _, stop in rays:
-        if stop >= 0 and (best < 0 or stopped[stop] > stopped[best]):
+    for stop in stops:
+        if stop >= 0 and (best < 0 or waiting[stop] > waiting[best]):
             best = stop
     return best
 
 
 def move_back(
-    rays: list[tuple[int, int, int, int]],
-    stopped: list[int],
+    rays: list[tuple[int, int, int]],
+    stops: list[int],
+    waiting: list[int],
     earlier: list[tuple[int, int, int, int, int]],
     length: int,
 ) -> None:
     """Give rays back their earlier states until there are *length* of these."""
     while len(earlier) > length:
         n, place, ahead, left, stop = earlier.pop()
-        last_stop = rays[n][3]
-        if last_stop >= 0:
-            stopped[last_stop] -= 1
-        stopped[stop] += 1
-        rays[n] = (place, ahead, left, stop)
-
-
-def wander(
-    board: Geometry,
-    results: Sequence[Result],
-    counts: Sequence[int],
-    wanted: int,
-    rays: int,
-    rng: Rng,
-    start_layouts: Sequence[frozenset[int]] = (),
-) -> list[frozenset[int]]:
-    """Return up to *wanted* different layouts that explain all results.
-
-    Args:
-        board: the board.
-        results: the results.
-        counts: the possible numbers of atoms; each start draws one.
-        wanted: the most layouts to find.
-        rays: the approximate number of rays to fire.
-        rng: random numbers.
-        start_layouts: fitting layouts, at which wandering begins; they are part of the result.
-    """
-    layouts: dict[frozenset[int], None] = dict.fromkeys(start_layouts)
-    starts = iter(start_layouts)
-    while rays > 0 and len(layouts) < wanted:
-        atoms = next(starts, None) or rng.sample(board.cells, rng.choice(counts))
-        wandering = _Layout(board, results, list(atoms))
-        moves_without_find = 0
-        while wandering.fired < rays and moves_without_find < STUCK and len(layouts) < wanted:
-            moves_without_find += 1
-            if wandering.try_move(rng) and not wandering.wrong:
-                layout = frozenset(wandering.atoms)
-                if layout not in layouts:
-                    layouts[layout] = None
-                    moves_without_find = 0
-        rays -= wandering.fired
-    return list(layouts)
-
-
-@dataclass(slots=True)
-class _Layout:
-    """Wandering atoms.
-
-    Attributes:
-        wrong: the number of results that they do not explain.
-        fired: the number of rays so far.
-    """
-
-    board: Geometry
-    results: Sequence[Result]
-    atoms: list[int]
-    grid: Field = field(init=False)
-    squares: bytearray = field(init=False)
-    taken: set[int] = field(init=False)
-    wrong: int = field(init=False)
-    fired: int = 0
-
-    def __post_init__(self) -> None:
-        self.grid = field_of(self.board)
-        self.squares = self.grid.filled(self.atoms)
-        self.taken = set(self.atoms)
-        self.wrong = self._count(len(self.results))
-
-    def try_move(self, rng: Rng) -> bool:
-        """Move an atom to a neighbouring cell or anywhere. Return whether the move was accepted."""
-        self.fired += 1  # also for rejected moves, so that wandering ends in any box
-        cells, width = len(self.board.cells), self.board.width
-        which = rng.below(len(self.atoms))
-        before = self.atoms[which]
-        if rng.below(2):
-            near = (1, -1, width, -width, width + 1, width - 1, 1 - width, -1 - width)
-            after = before + rng.choice(near)
-        else:
-            after = rng.below(cells)
-        if not 0 <= after < cells or after in self.taken:
-            return False
-        old, new = self.grid.squares[before], self.grid.squares[after]
-        self.squares[old], self.squares[new] = 0, 1
-        most = self.wrong - WARMTH * log((rng.below(_FINE) + 1) / _FINE)
-        wrong = self._count(most)
-        if wrong > most:
-            self.squares[old], self.squares[new] = 1, 0
-            return False
-        self.taken.remove(before)
-        self.taken.add(after)
-        self.atoms[which] = after
-        self.wrong = wrong
-        return True
-
-    def _count(self, most: float) -> int:
-        """Count the results that are not explained, and stop above *most*."""
-        wrong = 0
-        for port, out in self.results:
-            self.fired += 1
-            if trace_in(self.grid, self.squares, port) != out:
-                wrong += 1
-                if wrong > most:
-                    break
-        return wrong
+        if stops[n] >= 0:
+            waiting[stops[n]] -= 1
+        waiting[stop] += 1
+        rays[n], stops[n] = (place, ahead, left), stop
