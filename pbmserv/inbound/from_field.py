@@ -19,6 +19,10 @@ _ASCII = re.compile(rf"\.*[{_ATEXT}][{_ATEXT}.]*@(?:{_LABEL}\.)*{_LABEL}")
 _NEEDLESS_QUOTES = re.compile(r'"([^"\\\s@<>(),:;]+)"(?=@)')
 """A quoted local part that has the same meaning without quotes (RFC 5321 section 4.1.2)."""
 
+_USUAL = re.compile(
+    r"""(?P<open>(?:[^"(<,;:)>\\@]|"[^"\\]*")*<)?(?P<address>[^\s"(<,;:)>\\]+)(?(open)>)\s*"""
+)
+"""``Name <address>``, ``"Na, me" <address>`` or an address alone."""
 _ORDINARY = re.compile(r'[^"(<,;:)>\\]+')
 _QUOTED_END = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*"')
 
@@ -34,7 +38,8 @@ def one_mailbox(value: str) -> str:
         MailError: ``several-from`` for a list or a group, ``bad-from`` for text that is not a
             mailbox, or that another reader may read as another address.
     """
-    phrase, text = _split(value)
+    usual = _USUAL.fullmatch(value)
+    phrase, text = ("", usual["address"]) if usual is not None else _split(value)
     if text.startswith('"'):
         text = _NEEDLESS_QUOTES.sub(r"\1", text, count=1)
     text = text if text.isascii() else _international(text)

@@ -65,7 +65,8 @@ def read_headers(block: bytes) -> Headers:
     """
     # RFC 5322 section 2.2.3: unfolding removes the CRLF and keeps the blank.
     text = block.decode("utf-8", "surrogateescape")
-    text = text.replace("\r\n ", " ").replace("\r\n\t", "\t")
+    if "\r\n " in text or "\r\n\t" in text:
+        text = text.replace("\r\n ", " ").replace("\r\n\t", "\t")
     if text.startswith("From ") and not text[5:].lstrip(" \t").startswith(":"):
         text = text.partition("\r\n")[2]  # the separator line of an mbox file
     fields: dict[str, list[str]] = {}
@@ -77,7 +78,11 @@ def read_headers(block: bytes) -> Headers:
             if not line:
                 continue
             raise MailError("bad-header")
-        fields.setdefault(name.lower(), []).append(value.strip(" \t"))
+        name = name.lower()
+        if name in fields:
+            fields[name].append(value.strip(" \t"))
+        else:
+            fields[name] = [value.strip(" \t")]
     names = "".join(fields)
     if " " in names or not names.isprintable():
         raise MailError("bad-header")

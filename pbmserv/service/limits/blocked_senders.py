@@ -28,6 +28,11 @@ class BlockedSenders:
                 networks[network] = block.until
         self._names, self._networks = names, networks
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody is blocked."""
+        return not self._names and not self._networks
+
     def refusal(self, address: str, client: str) -> str:
         """Return the SMTP reply to a blocked sender, ``""`` if the sender is not blocked.
 
