@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import os
 import re
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from asgi_client import ELSEWHERE
 from failing_handlers import failing_handler
 from limits import parse
 from processes import wait_until
-from running import MovableClock, Running, start
+from running import PATIENCE_S, MovableClock, Running, start
 from seating import seat_pairs
 from sqlalchemy import func, select
 
@@ -269,9 +270,13 @@ def test_every_form_is_a_change_and_every_change_has_a_form(
 def test_a_change_that_takes_long_goes_on_behind_the_page(
     operator: Operator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    may_go_on = threading.Event()
+    writer = operator.server.server.play_stage.writer
+    writer.submit(lambda _: may_go_on.wait(PATIENCE_S))  # the change waits behind this job
     with monkeypatch.context() as impatient:
         impatient.setattr(pages, "ANSWER_S", 0.0)
         operator.do("/server", "block", sender="slow.example", until="")
+    may_go_on.set()
     assert operator.status == 202
     assert "has stored your change" in operator.html
     wait_until(lambda: "slow.example" in operator.open("/audit").html, "the block in the audit")
