@@ -70,7 +70,7 @@ DONE = (
     (("outbox", "retry", "6", "--since", "2026-01-01", *WHY), "Name one or more letters"),
     (("outbox", "retry", "6", *WHY), "as soon as possible"),
     (("outbox", "drop", "6", *WHY), "We will not send letter 6"),
-    (("outbox", "flush", *WHY), "We send 0 letters that wait"),
+    (("outbox", "flush", *WHY), "No letter waits for another"),
     (("outbox", "retry", "1", *WHY), "has been sent"),
     (("outbox", "show", "99"), "there is no letter 99"),
     (("audit",), "olga"),

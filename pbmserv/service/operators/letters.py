@@ -92,7 +92,11 @@ def flush(context: CommandContext, _: Signature) -> Deed:
     """Send the letters now that wait for another attempt, as after an outage of the relay."""
     number = letters.flush(context.connection, context.now)
     waiting = counted(number, "letter that waits", "letters that wait")
-    summary = f"We send {waiting} for another attempt as soon as possible."
+    summary = (
+        f"We send {waiting} for another attempt as soon as possible."
+        if number
+        else "No letter waits for another attempt."
+    )
     return Deed("flush", "letters", summary, (), {"letters": number})
 
 
