@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from email import message_from_bytes
 from pathlib import Path
 from time import monotonic, sleep
@@ -85,9 +86,13 @@ class Process:
         """Return the process numbers of its stages by name (Linux)."""
         parent = self.process.pid
         numbers = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-        names = [Path(f"/proc/{number}/comm").read_text().strip() for number in numbers]
-        stages = [name.removeprefix("pbmserv ") for name in names]
-        return dict(zip(stages, map(int, numbers), strict=True))
+        stages: dict[str, int] = {}
+        for number in numbers:
+            # A stage that is stopping may end between the two files.
+            with suppress(FileNotFoundError, ProcessLookupError):
+                name = Path(f"/proc/{number}/comm").read_text().strip()
+                stages[name.removeprefix("pbmserv ")] = int(number)
+        return stages
 
     def command(self, *arguments: str) -> str:
         """Run an operator's command beside it, and return what it prints."""
