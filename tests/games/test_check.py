@@ -471,7 +471,7 @@ UNORDERED = """
 from pbmserv.game import Game, win
 
 class Lots(Game[tuple]):
-    "The first of four names that a set gives is drawn."
+    "One of nine names is drawn, by its place in a set."
     key, title = "lots", "Lots"
 
     def start(self, seats, options, rng):
@@ -481,7 +481,7 @@ class Lots(Game[tuple]):
         return ["draw"]
 
     def play(self, state, seat, move, rng):
-        return (*state, ORDER[rng.below(4)])
+        return (*state, ORDER[rng.below(9)])
 
     def over(self, state):
         return win(0) if len(state) > 8 else None
@@ -489,7 +489,7 @@ class Lots(Game[tuple]):
     def show(self, state, seat):
         return "Lots were drawn."
 
-ORDER = list({"anna", "bela", "cleo", "dora"})
+ORDER = list({"anna", "bela", "cleo", "dora", "emil", "fred", "gina", "hugo", "ines"})
 GAME = Lots()
 """
 
@@ -502,7 +502,7 @@ def test_a_game_that_another_process_plays_otherwise_is_named(
     assert run(["game", "check", str(file), "--seeds", "2"]) == 1
     assert "play: gives another state in another process" in capsys.readouterr().err
     ordered = UNORDERED.replace("= list({", "= sorted({")
-    kept = ordered.replace("ORDER[rng.below(4)]", "frozenset(ORDER)")
+    kept = ordered.replace("ORDER[rng.below(9)]", "frozenset(ORDER)")
     for text in (ordered, kept):  # a set that is only kept is the same in any order
         file.write_text(text, encoding="utf-8")
         assert run(["game", "check", str(file), "--seeds", "2"]) == 0
