@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pbmserv.commands.table.looking import Help, ListGames
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game
+from pbmserv.service.core.lookup import game_of_letter, known_game
 from pbmserv.service.core.outcome import Answer, Part
 
 
@@ -25,14 +25,13 @@ def _of_game(context: CommandContext, subjects: tuple[str, ...]) -> tuple[str, .
 
     The tutorial teaches the usual game; players of another one get its rules.
     """
-    usual = context.usual_game
-    game = context.seat_at(None, None, None)[0].game if context.answers_board_letter else usual
+    game = game_of_letter(context)
     match subjects:
         case ("sign", *names) if context.answers_board_letter:
             return ("sign", game, *names)
         case ("rules",):
             return (game,)
-        case ("tutorial",) if game != usual:
+        case ("tutorial",) if game != context.usual_game:
             return (game,)
     return subjects
 
