@@ -157,8 +157,8 @@ def search_squares(
     """Search the tree of decisions about unknown squares, empty ones first.
 
     A ray stops at the first unknown square into which it looks. The square at which most rays wait
-    is decided next, and only these rays move on. numba compiles this
-    function and the next four for `sampler`, so all arguments are plain values.
+    is decided next, and only these rays move on. numba compiles this function and the next four
+    for `sampler`, so all arguments are plain values.
 
     Args:
         squares: the state of each square: `EMPTY`, `ATOM` or `UNKNOWN`.
