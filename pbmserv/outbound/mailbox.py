@@ -44,7 +44,7 @@ class Mailbox:
         self._box = folder_of(root, address)
 
     def messages(self, *, unread_only: bool = False) -> Iterator[StoredLetter]:
-        """Yield letters in order of arrival."""
+        """Yield letters in the order in which they were made."""
         for _, key, path in sorted(self._entries("new", "cur")):
             if not (unread_only and _is_seen(path)):
                 yield from _read_letter(key, path)
@@ -73,9 +73,9 @@ class Mailbox:
                     Path(path).rename(self._box / "cur" / f"{key}:2,{''.join(sorted(flags))}")
 
     def _entries(self, *folders: str) -> Iterator[tuple[int, str, str]]:
-        """Yield arrival time (ns), key and path of each letter, in any order.
+        """Yield time (ns), key and path of each letter, in any order.
 
-        The arrival time is the file's modification time, which survives the move to `cur`.
+        The time is the file's modification time, which survives the move to `cur`.
         """
         for folder in folders:
             with contextlib.suppress(FileNotFoundError), os.scandir(self._box / folder) as entries:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import time
 import unicodedata
 from functools import partial
 from hashlib import sha256
@@ -63,7 +62,8 @@ class MaildirRelay(Relay):
             if not any(map(_exists, paths)):
                 # RFC 5321, 4.4: the final delivery adds Return-Path.
                 return_path = f"Return-Path: <{letter.envelope_sender}>\n".encode()
-                _write(box, name, return_path + letter.raw.replace(b"\r\n", b"\n"))
+                content = return_path + letter.raw.replace(b"\r\n", b"\n")
+                _write(box, name, content, letter.made_at_ns)
         except OSError as error:
             self._boxes.pop(letter.recipient, None)
             raise RelayTemporary(f"maildir: {error.strerror or type(error).__name__}") from error
@@ -104,7 +104,7 @@ def _make_maildir(box: Path) -> None:
         _make_durable(folder)
 
 
-def _write(box: Path, name: str, content: bytes) -> None:
+def _write(box: Path, name: str, content: bytes, made_at_ns: int) -> None:
     """Write a file in `tmp`, then move it to `new`, so that readers never see half a letter.
 
     Mail readers remove files in `tmp` after 36 hours, such as those that a crash leaves.
@@ -118,9 +118,7 @@ def _write(box: Path, name: str, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        # The file system's clock has steps of milliseconds, and readers sort by modification time.
-        now = time.time_ns()
-        os.utime(temporary, ns=(now, now))
+        os.utime(temporary, ns=(made_at_ns, made_at_ns))  # readers sort by modification time
         temporary.rename(box / "new" / name)
     except OSError:
         with contextlib.suppress(OSError):

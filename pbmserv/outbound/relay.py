@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -16,6 +17,8 @@ class OutgoingLetter:
         envelope_sender: MAIL FROM, the address for bounces; ``""`` for the null sender.
         recipient: bare address (RCPT TO).
         raw: the message with CRLF line ends; dots are not doubled.
+        made_at_ns: when it was made, in nanoseconds since 1970. Several threads deliver, so a later
+            letter may be stored first; local mailboxes sort by this time.
     """
 
     id: int
@@ -23,6 +26,7 @@ class OutgoingLetter:
     envelope_sender: str
     recipient: str
     raw: bytes = field(repr=False)
+    made_at_ns: int = field(default_factory=time.time_ns, compare=False)
 
 
 class Relay(Protocol):

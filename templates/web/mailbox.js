@@ -29,10 +29,12 @@
 
   const showList = async () => {
     const list = document.getElementById("fresh");
-    if (!list || list.contains(document.activeElement)) return;
+    if (!list) return;
     const answer = await fetch(location.href, { cache: "no-store" });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const fresh = page.getElementById("fresh");
+    // A link that has the focus stays; it may have got it while the answer was on its way.
+    if (list.contains(document.activeElement)) return;
     if (answer.ok && fresh) list.replaceWith(document.importNode(fresh, true));
   };
 
