@@ -245,8 +245,7 @@ def kept(database_file: Path) -> int:
     """Return the number of mails and letters of which texts are kept."""
     return _count(
         database_file,
-        "SELECT (SELECT count(*) FROM letter_bytes)"
-        " + (SELECT count(*) FROM outbox WHERE message_id <> '')"
+        "SELECT (SELECT count(*) FROM outbox WHERE message_id <> '')"
         " + (SELECT count(*) FROM inbox WHERE length(raw) > 0)",
     )
 

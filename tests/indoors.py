@@ -34,7 +34,7 @@ from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery.letter_claims import FAREWELL, Claim, ClaimedLetter
+from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
 from pbmserv.store.tables.downtime import heartbeats
 
 PASSWORD = "wonder-land"
@@ -59,7 +59,6 @@ class Posted(Letter):
 
     Attributes:
         inside: kinds of the letters in a summary or a digest.
-        is_kept: whether the server keeps its bytes; it keeps none of a farewell.
     """
 
     def __init__(self, queued: ClaimedLetter, outbox: Outbox) -> None:
@@ -68,7 +67,6 @@ class Posted(Letter):
         self.kind = queued.letter
         self.board, self.ply, self.seat = queued.board_id, queued.ply, queued.seat
         self.inside = tuple(_inside(queued.words))
-        self.is_kept = queued.letter != FAREWELL
         self.queued, self._outbox = queued, outbox
 
     # A comparison by `raw`, as of other letters, would make both.
@@ -318,7 +316,7 @@ class HandedIn(Correspondence):
         return self._indoors.hand_in(Envelope(sender, to, raw))
 
     def letters(self, address: str = "") -> list[Letter]:
-        self._read(self._indoors.letters())
+        self._unread += self._indoors.letters()
         letters = [letter for letter in self._unread if address in {"", letter.recipient}]
         self._unread = [letter for letter in self._unread if letter not in letters]
         return list(letters)
@@ -334,11 +332,7 @@ class HandedIn(Correspondence):
         self._indoors.move_clock(**by)
         self.server.door_stage.run_once()
         self.server.scheduler.run_once()
-        self._read(self._indoors.letters())
-
-    def _read(self, letters: list[Posted]) -> None:
-        """Add letters, but no farewells: the store keeps none, so `Running` has none either."""
-        self._unread += [letter for letter in letters if letter.is_kept]
+        self._unread += self._indoors.letters()
 
 
 def _inside(words: Mapping[str, Any]) -> Iterator[str]:

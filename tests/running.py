@@ -48,7 +48,7 @@ from pbmserv.stages.web_ports import WebPorts
 from pbmserv.store.accounts import players
 from pbmserv.store.operators import health as rows
 from pbmserv.store.tables.downtime import heartbeats
-from pbmserv.store.tables.mail import letter_bytes, outbox
+from pbmserv.store.tables.mail import outbox
 
 PATIENCE_S = 60
 """Seconds, on a machine that has much else to do."""
@@ -83,13 +83,13 @@ class WatchedRelay(Relay):
 
     def __init__(self, root: Path) -> None:
         self._relay: Relay = MaildirRelay(root)
-        self.delivered: set[int] = set()
+        self.delivered: dict[int, OutgoingLetter] = {}
         self.changed = threading.Condition()
 
     def deliver(self, letter: OutgoingLetter) -> None:
         self._relay.deliver(letter)
         with self.changed:
-            self.delivered.add(letter.id)
+            self.delivered[letter.id] = letter
             self.changed.notify_all()
 
     def close(self) -> None:
@@ -263,25 +263,14 @@ class Running(Correspondence):
     def letters(self, address: str = "") -> list[Letter]:
         """Return the new letters, after everything in the queue has been delivered."""
         self.settle()
-        with self.server.database.reading.connect() as connection:
-            due = connection.execute(
-                select(outbox.c.id, outbox.c.recipient).where(
-                    outbox.c.state.not_in(NOT_SENT), self._is_due()
-                )
-            )
+        with self.relay.changed:
             new = [
-                row.id
-                for row in due
-                if row.id not in self.read_ids and address in {"", row.recipient}
+                letter
+                for number, letter in sorted(self.relay.delivered.items())
+                if number not in self.read_ids and address in {"", letter.recipient}
             ]
-            # The bytes of a farewell are in the Maildir only.
-            rows = connection.execute(
-                select(letter_bytes.c.letter_id, letter_bytes.c.raw)
-                .where(letter_bytes.c.letter_id.in_(new))
-                .order_by(letter_bytes.c.letter_id)
-            ).all()
-        self.read_ids.update(row.letter_id for row in rows)
-        return [Letter(row.letter_id, row.raw) for row in rows]
+        self.read_ids.update(letter.id for letter in new)
+        return [Letter(letter.id, letter.raw) for letter in new]
 
     def carry_out(self) -> None:
         """Wait until all mails that have arrived are carried out."""
@@ -296,9 +285,9 @@ class Running(Correspondence):
         self.carry_out()
         with self.relay.changed:
             arrived = self.relay.changed.wait_for(
-                lambda: self._queued() <= self.relay.delivered, PATIENCE_S
+                lambda: self._queued() <= self.relay.delivered.keys(), PATIENCE_S
             )
-        assert arrived, f"letters {self._queued() - self.relay.delivered} were not delivered"
+        assert arrived, f"letters {self._queued() - self.relay.delivered.keys()} were not delivered"
         end = monotonic() + PATIENCE_S
         while in_hand := self._claimed():
             assert monotonic() < end, f"letters {in_hand} are still in hand"

@@ -10,13 +10,10 @@ ALTER TABLE rating_changes DROP CONSTRAINT IF EXISTS fk_rating_changes_board_id;
 ALTER TABLE player_boards DROP CONSTRAINT IF EXISTS fk_player_boards_board_id;
 ALTER TABLE house_turns DROP CONSTRAINT IF EXISTS fk_house_turns_board_id;
 ALTER TABLE analyses DROP CONSTRAINT IF EXISTS fk_analyses_board_id;
-ALTER TABLE letter_bytes DROP CONSTRAINT IF EXISTS fk_letter_bytes_letter_id;
 
 ALTER TABLE arrivals DROP CONSTRAINT pk_arrivals, ADD CONSTRAINT pk_arrivals PRIMARY KEY (id, share);
 ALTER TABLE inbox DROP CONSTRAINT pk_inbox, ADD CONSTRAINT pk_inbox PRIMARY KEY (id, share);
 ALTER TABLE outbox DROP CONSTRAINT pk_outbox, ADD CONSTRAINT pk_outbox PRIMARY KEY (id, share);
-ALTER TABLE letter_bytes
-    DROP CONSTRAINT pk_letter_bytes, ADD CONSTRAINT pk_letter_bytes PRIMARY KEY (letter_id, share);
 ALTER TABLE house_turns
     DROP CONSTRAINT pk_house_turns, ADD CONSTRAINT pk_house_turns PRIMARY KEY (board_id, share);
 ALTER TABLE analyses
@@ -49,6 +46,4 @@ SELECT create_distributed_table('player_boards', 'player_id', colocate_with => '
 -- The queues: each share is on one node.
 SELECT create_distributed_table('outbox', 'share');
 SELECT create_distributed_table(name::regclass, 'share', colocate_with => 'outbox')
-FROM unnest(ARRAY['arrivals', 'inbox', 'letter_bytes', 'house_turns', 'analyses']) AS name;
-ALTER TABLE letter_bytes ADD CONSTRAINT fk_letter_bytes_letter_id
-    FOREIGN KEY (letter_id, share) REFERENCES outbox (id, share) ON DELETE CASCADE;
+FROM unnest(ARRAY['arrivals', 'inbox', 'house_turns', 'analyses']) AS name;

@@ -92,9 +92,7 @@ def show_letter(letter: LetterNumber, config: ConfigFile = None) -> None:
     if row.error:
         say(f"Last fault: {row.error}")
     say("")
-    over = row.state in {"sent", "failed"}
-    empty = "We no longer keep its text." if over else "We write it when we first send it."
-    say(text or empty)
+    say(text or "It cannot be made again.")
 
 
 @app.command("retry")

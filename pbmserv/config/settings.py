@@ -73,9 +73,6 @@ class Settings(BaseSettings):
     mail_days: kinds.Days = 14
     """Days to keep the text of a mail after it was carried out; it can contain passwords."""
 
-    letter_days: kinds.Days = 7
-    """Days to keep the text of a letter after it was sent."""
-
     unused_days: kinds.Days = 0
     """Days to keep the text of a mail without effect or without a proven sender; 0 = not at all."""
 

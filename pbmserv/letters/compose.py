@@ -1,7 +1,8 @@
 """Makes the bytes of a letter from its row in the outbox.
 
 The row names the letter, its reader, the board and the ply; all else is in the board's record and
-in the row's words. The same row makes the same bytes, but retries send the bytes that were kept.
+in the row's words. So each attempt to send a letter sends the same octets, unless something that it
+shows, such as its reader's settings, has changed meanwhile.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
@@ -46,6 +47,8 @@ from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.views.game_templates import with_defaults
 from pbmserv.views.shown_boards import ShownBoard, ShownBoards, show_or_log
 from pbmserv.views.texts import render_text
+
+T = TypeVar("T")
 
 log = logging.getLogger("pbmserv.send")
 
@@ -163,17 +166,35 @@ class Composer:
         Return nothing if the letter cannot be made again, because its words were deleted, or for
         example because a template has changed. Its reader's answer must be read nevertheless.
         """
-        if not row.message_id:
+        draft = self._made_again(self._compose, connection, row)
+        if draft is None:
             return ()
+        texts = draft.texts
+        return (texts.text, texts.html) if draft.reader.form == "html" else (texts.text,)
+
+    def octets(self, connection: Connection, row: QueuedLetter) -> bytes:
+        """Return the mail that an attempt to send it would make now, without its signature.
+
+        Return nothing if it cannot be made again, see `texts`.
+        """
+        return self._made_again(self.bytes_of, connection, row) or b""
+
+    def _made_again(
+        self,
+        make: Callable[[ShownBoards, QueuedLetter], T],
+        connection: Connection,
+        row: QueuedLetter,
+    ) -> T | None:
+        """Return a letter that *make* makes again; `None` if that fails, which the log tells."""
+        if not row.message_id:
+            return None
         try:
-            draft = self._compose(ShownBoards(connection, self.positions), row)
+            return make(ShownBoards(connection, self.positions), row)
         except SQLAlchemyError:
             raise
         except (Exception, SystemExit):  # rules of games may raise anything
             log.exception("a letter cannot be made once more", extra={"letter": row.id})
-            return ()
-        texts = draft.texts
-        return (texts.text, texts.html) if draft.reader.form == "html" else (texts.text,)
+            return None
 
     def _compose(self, boards: ShownBoards, row: QueuedLetter) -> _Draft:
         if not row.message_id:

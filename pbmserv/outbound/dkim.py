@@ -1,7 +1,6 @@
 """Signs letters for our domain (DKIM, RFC 6376; Ed25519: RFC 8463).
 
-A letter is signed once, when its octets are made, with every key: receivers that do not know
-Ed25519 verify the RSA signature.
+Every key signs a letter: receivers that do not know Ed25519 verify the RSA signature.
 """
 
 from __future__ import annotations

@@ -19,7 +19,6 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.delivery import letter_claims
 from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
-from pbmserv.store.tables.columns import pack
 from pbmserv.views.shown_boards import ShownBoards
 
 
@@ -67,10 +66,7 @@ class Outbox:
         self._writer.renew(ids, self._clock.now() + LEASE)
 
     def make(self, rows: Sequence[ClaimedLetter]) -> list[OutgoingLetter]:
-        """Return the claimed letters, ready to be sent.
-
-        Letters that no earlier attempt has made are rendered from the record, and their octets are
-        stored first, so that every attempt sends the same.
+        """Return the claimed letters, made from the record and ready to be sent.
 
         Raises:
             MustWait: one of them must wait for a later attempt.
@@ -83,11 +79,8 @@ class Outbox:
             with self._database.snapshot() as connection:
                 boards = ShownBoards(connection, self.composer.positions)
                 for row in rows:
-                    raws[row.id] = row.raw or self._rendered(boards, row, kills.get(row.id, 0))
+                    raws[row.id] = self._rendered(boards, row, kills.get(row.id, 0))
             self.composer.positions.remember(boards.replayed)
-            packed = {row.id: pack(raws[row.id]) for row in rows if row.raw is None}
-            if packed:
-                self._writer.keep(packed)
         except UNAVAILABLE as error:
             raise StoreAway(type(error).__name__) from error
         return [self._outgoing(row, raws[row.id]) for row in rows]

@@ -1,10 +1,10 @@
-"""Changes the outbox for a sender: claims letters, and stores their octets and results."""
+"""Changes the outbox for a sender: claims letters, and stores the results of attempts."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -60,10 +60,6 @@ class OutboxWriter(Protocol):
         """
         ...
 
-    def keep(self, packed: Mapping[int, bytes]) -> None:
-        """Store the packed octets of letters that were made."""
-        ...
-
     def renew(self, ids: Sequence[int], until: datetime) -> None:
         """Extend the leases of letters; settled ones stay as they are."""
         ...
@@ -79,8 +75,8 @@ class DirectOutboxWriter:
     Args:
         writer: of the game store.
         clock: decides which letters are due.
-        handle_refusal: runs in the transaction that settles a failed letter; gets the letter's
-            number, the error and the time.
+        handle_failure: runs in the transaction that settles a failed letter; gets the letter's
+            number, the relay's refusal (`None`: the letter could not be made) and the time.
         shares: shares of the queue that are claimed one by one.
     """
 
@@ -88,13 +84,13 @@ class DirectOutboxWriter:
         self,
         writer: Writer,
         clock: Clock,
-        handle_refusal: Callable[[Connection, int, str, datetime], None],
+        handle_failure: Callable[[Connection, int, str | None, datetime], None],
         shares: Sequence[int | None] = UNDIVIDED,
     ) -> None:
         self._shares = shares
         self._writer = writer
         self._clock = clock
-        self._handle_refusal = handle_refusal
+        self._handle_failure = handle_failure
 
     def claim(self, by: str, claim: Claim) -> list[ClaimedLetter]:
         now = self._clock.now()
@@ -112,10 +108,6 @@ class DirectOutboxWriter:
                 rows += self._writer.submit(job).result()
         return _others_first(rows)
 
-    def keep(self, packed: Mapping[int, bytes]) -> None:
-        job = partial(letter_claims.keep_bytes, packed=packed, now=self._clock.now())
-        self._writer.submit(job).result()
-
     def renew(self, ids: Sequence[int], until: datetime) -> None:
         self._writer.submit(partial(letter_claims.renew, ids=ids, until=until)).result()
 
@@ -126,7 +118,7 @@ class DirectOutboxWriter:
         sent = [result.id for result in results if isinstance(result, Sent)]
         later = [(r.id, r.at, r.error) for r in results if isinstance(r, Later)]
         untried = [(r.id, r.at, r.why) for r in results if isinstance(r, Untried)]
-        failed = [(r.id, r.error) for r in results if isinstance(r, Failed)]
+        failed = [result for result in results if isinstance(result, Failed)]
         if sent:
             letter_claims.mark_sent(connection, sent, now)
         if later:
@@ -134,6 +126,7 @@ class DirectOutboxWriter:
         if untried:
             letter_claims.release(connection, untried)
         if failed:
-            letter_claims.mark_failed(connection, failed)
-        for letter_id, error in failed:
-            self._handle_refusal(connection, letter_id, error, now)
+            letter_claims.mark_failed(connection, [(r.id, r.error) for r in failed])
+        for result in failed:
+            refusal = result.error if result.was_made else None
+            self._handle_failure(connection, result.id, refusal, now)

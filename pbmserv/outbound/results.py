@@ -24,10 +24,15 @@ class Later:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The letter will not be tried again."""
+    """The letter will not be tried again.
+
+    Attributes:
+        was_made: whether a relay refused it; else it could not be made.
+    """
 
     id: int
     error: str
+    was_made: bool = True
 
 
 @dataclass(frozen=True, slots=True)

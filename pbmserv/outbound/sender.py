@@ -85,7 +85,7 @@ class Sender:
     """Sends due letters until it is stopped; call `wake` when letters were queued.
 
     If the process dies, nothing is lost: claimed letters become due again when their lease ends,
-    and are sent with the same Message-ID and the same octets.
+    and are made again from the same record, with the same Message-ID.
 
     Attributes:
         breaker: knows whether the relay can be reached.
@@ -333,9 +333,10 @@ class Sender:
             _log.error("a letter could not be made", exc_info=error, extra=facts)
         if isinstance(error, ServerFault):
             log_letter(row, "", "refused", "our fault")
-            return Failed(row.id, f"our fault: {error}")
+            return Failed(row.id, f"our fault: {error}", was_made=False)
         # The next version may fix the bug, so the letter is kept.
-        return self._retry(row, f"not made: {type(error).__name__}")
+        result = self._retry(row, f"not made: {type(error).__name__}")
+        return replace(result, was_made=False) if isinstance(result, Failed) else result
 
     def _deliver(self, row: ClaimedLetter, letter: OutgoingLetter) -> None:
         """Hand a letter to the relay; runs in the pool."""

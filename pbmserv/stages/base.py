@@ -148,9 +148,7 @@ def quota_of(game_store: Database, settings: Settings) -> Quota:
 
 def keep_times_of(settings: Settings) -> KeepTimes:
     """Return the times for which the settings keep texts."""
-    return KeepTimes.of_days(
-        mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
-    )
+    return KeepTimes.of_days(mails=settings.mail_days, unused=settings.unused_days)
 
 
 def _operators_secrets(path: Path | None) -> Sequence[str]:

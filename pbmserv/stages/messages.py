@@ -101,13 +101,6 @@ class ClaimLetters(Request[list[ClaimedLetter]]):
 
 
 @dataclass(frozen=True, slots=True)
-class KeepLetters(Request[None]):
-    """See `OutboxWriter.keep`."""
-
-    packed: Mapping[int, bytes]
-
-
-@dataclass(frozen=True, slots=True)
 class RenewLetters(Request[None]):
     """See `OutboxWriter.renew`."""
 
@@ -203,7 +196,6 @@ REQUESTS: Mapping[str, type[Request[Any]]] = {
         AskState,
         ProbeWrite,
         ClaimLetters,
-        KeepLetters,
         RenewLetters,
         SettleLetters,
         NoteStops,

@@ -39,7 +39,6 @@ from pbmserv.stages.messages import (
     ActForBot,
     CarryOutOrder,
     ClaimLetters,
-    KeepLetters,
     KeepReport,
     LookAgain,
     NoteStops,
@@ -160,8 +159,8 @@ class PlayStage:
         self.senders = base.senders(names)
         self.arrivals = _arrivals(base, self.writer, by)
         self.play = self._make_play()
-        handle_refusal = partial(bounces.handle_refusal, self.services)
-        self.outbox_writer = DirectOutboxWriter(self.writer, clock, handle_refusal, base.shares)
+        handle_failure = partial(bounces.handle_failure, self.services)
+        self.outbox_writer = DirectOutboxWriter(self.writer, clock, handle_failure, base.shares)
         self.bot_moves = BotMoves(self.services, self._watched, clock, self._ring_after_bot)
         self.operators = Operators(self.services, base.game, self.writer, clock)
         self.kept_mails = KeptMails(base.game, self.parser.parse, self.retry, self.operators)
@@ -339,16 +338,13 @@ def _answers_to_post(writer: OutboxWriter) -> Answers:
     def claim(request: ClaimLetters) -> list[ClaimedLetter]:
         return writer.claim(request.by, request.claim)
 
-    def keep(request: KeepLetters) -> None:
-        writer.keep(request.packed)
-
     def renew(request: RenewLetters) -> None:
         writer.renew(request.ids, request.until)
 
     def settle(request: SettleLetters) -> None:
         writer.settle(request.results)
 
-    return {ClaimLetters: claim, KeepLetters: keep, RenewLetters: renew, SettleLetters: settle}
+    return {ClaimLetters: claim, RenewLetters: renew, SettleLetters: settle}
 
 
 def _answers_to_bots(moves: Moves) -> Answers:

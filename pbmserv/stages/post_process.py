@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from random import random
@@ -26,7 +26,6 @@ from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.messages import (
     ClaimLetters,
-    KeepLetters,
     RenewLetters,
     SettleLetters,
     StageState,
@@ -81,8 +80,8 @@ def _direct_writer(base: Base, stops: Sequence[Stop]) -> tuple[OutboxWriter, Cal
     services = base.services(Positions(base.registry), Memo(), base.traffic())
     if stops:
         writer.submit(partial(game_pauses.note_stops, services, stops, base.clock.now())).result()
-    handle_refusal = partial(bounces.handle_refusal, services)
-    return DirectOutboxWriter(writer, base.clock, handle_refusal, base.shares), writer.close
+    handle_failure = partial(bounces.handle_failure, services)
+    return DirectOutboxWriter(writer, base.clock, handle_failure, base.shares), writer.close
 
 
 class PostStage:
@@ -156,9 +155,6 @@ class OutboxWriterInPlay:
 
     def claim(self, by: str, claim: Claim) -> list[ClaimedLetter]:
         return self._play.ask(ClaimLetters(by, claim))
-
-    def keep(self, packed: Mapping[int, bytes]) -> None:
-        self._play.ask(KeepLetters(packed))
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:
         self._play.ask(RenewLetters(tuple(ids), until))

@@ -135,7 +135,7 @@ def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
     (waiting,) = (row for row in before["arrivals"] if row["id"] not in done)
     assert len(before["arrivals"]) > 1
     assert after == {**before, "arrivals": [waiting]}
-    assert {"keys", "letter_bytes", "plies", "settled", "stores"} <= {
+    assert {"keys", "outbox", "plies", "settled", "stores"} <= {
         name for name, kept in after.items() if kept
     }
 

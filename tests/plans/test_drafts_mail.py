@@ -8,7 +8,6 @@ from running import Correspondence
 from seating import seat_pairs
 from sqlalchemy import Connection, update
 
-from pbmserv.store.delivery import letter_octets
 from pbmserv.store.tables.mail import outbox
 
 WATCHER = "watcher@example.org"
@@ -150,8 +149,8 @@ def test_hiding_is_taken_back_while_the_letter_about_it_waits(server: Correspond
     # As if bela got one mail a day: the letter still lies in the tray.
     def into_the_tray(connection: Connection) -> None:
         which = (outbox.c.player_id == table.players[1].id) & (outbox.c.letter == "board")
-        connection.execute(update(outbox).where(which).values(state="tray", due_at=None))
-        letter_octets.drop(connection, which)
+        waiting = {"state": "tray", "due_at": None, "claimed_by": None}
+        connection.execute(update(outbox).where(which).values(**waiting))
 
     server.server.writer.submit(into_the_tray).result()
     undone = game.write(0, "undo")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from examples import DEEP
-from indoors import Indoors, indoors
+from indoors import Indoors, Posted, indoors
 from layouts import other_secrets
 from one_process import Server
 from running import Running, start
@@ -42,6 +42,7 @@ class Quiet:
     """A world without sockets."""
 
     inside: Indoors
+    sent: list[Posted] = field(default_factory=list)
 
     @property
     def server(self) -> Server:
@@ -50,7 +51,11 @@ class Quiet:
     def send(self, sender: str, subject: str, body: str, to: str) -> object:
         letters = self.inside.send(sender, subject, body, to)
         self.inside.make_letters()
+        self.sent += letters
         return letters
+
+    def letters(self) -> Iterable[tuple[str, bytes]]:
+        return [(letter.recipient, letter.raw) for letter in self.sent]
 
 
 @dataclass
@@ -71,6 +76,10 @@ class Wired:
         )
         self.running.settle()
         return answer
+
+    def letters(self) -> Iterable[tuple[str, bytes]]:
+        delivered = sorted(self.running.relay.delivered.items())
+        return [(letter.recipient, letter.raw) for _, letter in delivered]
 
 
 @contextmanager

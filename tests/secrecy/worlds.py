@@ -20,13 +20,11 @@ from headers import read
 from indoors import PASSWORD, address_of
 from one_process import Server
 from random_moves import some_move, some_placement
-from sqlalchemy import select
 
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.views import View
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.tables.mail import letter_bytes, outbox
 
 SOLVER, HIDER, WATCHER = "solver", "hider", "watcher"
 
@@ -39,6 +37,10 @@ class World(Protocol):
 
     def send(self, sender: str, subject: str, body: str, to: str) -> object:
         """Send a mail, and wait for its letters."""
+        ...
+
+    def letters(self) -> Iterable[tuple[str, bytes]]:
+        """Return the recipients and octets of all letters so far, oldest first."""
         ...
 
 
@@ -102,13 +104,8 @@ def with_numbered_hashes(letters: Iterable[bytes]) -> list[bytes]:
 
 def letters_to(world: World, userid: str) -> list[bytes]:
     """Return the octets of all letters to a player so far, with numbers for hashes."""
-    rows = (
-        select(letter_bytes.c.raw)
-        .join(outbox, outbox.c.id == letter_bytes.c.letter_id)
-        .where(outbox.c.recipient == address_of(userid))
-    )
-    with world.server.database.reading.connect() as connection:
-        return with_numbered_hashes(connection.execute(rows.order_by(outbox.c.id)).scalars())
+    address = address_of(userid)
+    return with_numbered_hashes(raw for recipient, raw in world.letters() if recipient == address)
 
 
 def begin(world: World) -> None:

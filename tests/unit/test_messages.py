@@ -45,7 +45,6 @@ from pbmserv.stages.messages import (
     AskState,
     CarryOutOrder,
     ClaimLetters,
-    KeepLetters,
     KeepReport,
     LookAgain,
     Misread,
@@ -69,9 +68,7 @@ BY = Signature("olga", "it was asked for")
 WORDS = {"a": [1, 2.5, None, True, {"ä": "\n\x00"}]}
 OVER = Over("player", "7", 3, "hour", NOW)
 LETTERS = [
-    ClaimedLetter(
-        "board", "a@x.example", WORDS, "<1@x>", created_at=NOW, id=7, raw=b"\r\n\xff\x00"
-    ),
+    ClaimedLetter("board", "a@x.example", WORDS, "<1@x>", created_at=NOW, id=7),
     ClaimedLetter("help", "b@x.example", {}, "<2@x>", seat=1, created_at=NOW, id=8, effort=30),
 ]
 RESULTS = (
@@ -136,7 +133,6 @@ EXCHANGES: list[tuple[Request[Any], Any]] = [
     (ProbeWrite(), None),
     (ClaimLetters("here", Claim(100, (1, 2), ("x.example",), NOW)), LETTERS),
     (ClaimLetters("here", Claim(100)), []),
-    (KeepLetters({1: b"\x00\xff\n", 2: b""}), None),
     (RenewLetters((1, 2), NOW), None),
     (SettleLetters(RESULTS), None),
     (NoteStops((Stop("a", "nim", NOW, "post1", "nim.py, line 3"),)), None),

@@ -166,7 +166,6 @@ def queued(row: Row) -> ClaimedLetter:
         id=row.id,
         attempts=row.attempts,
         created_at=row.created_at,
-        raw=None if row.letter is None else row.letter.raw,
         effort=row.effort,
     )
 

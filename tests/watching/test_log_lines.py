@@ -193,10 +193,11 @@ def test_a_relay_that_refuses_a_letter_is_quoted_by_its_code_alone(
     server: Running, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pbmserv.errors import RelayPermanent
+    from pbmserv.outbound.relay import OutgoingLetter
 
-    def refuse(letter: object) -> None:
+    def refuse(letter: OutgoingLetter) -> None:
         with server.relay.changed:
-            server.relay.delivered.add(1)
+            server.relay.delivered[1] = letter
             server.relay.changed.notify_all()
         raise RelayPermanent(f"550 5.1.1 <{ALICE}>: no such user {ALICE}")
 

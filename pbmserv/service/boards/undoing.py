@@ -47,7 +47,7 @@ def _drop_news(
     """
     letters = [
         letter
-        for letter in unsent_letters.about(context.connection, board.id, before, context.now)
+        for letter in unsent_letters.about(context.connection, board.id, before)
         if letter.player_id != sitter.player_id
     ]
     readers: set[int | None] = set()

@@ -16,14 +16,15 @@ from pbmserv.store.boards.positions import Positions
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 
-class LetterTexts(Protocol):
-    """Makes letters from their rows."""
+class Letters(Protocol):
+    """Makes letters from their rows. Its methods may be called inside a transaction, and keep
+    nothing that they read there."""
 
     def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
-        """Return the text and perhaps the HTML of a letter; nothing if it can no longer be made.
+        """Return the text and perhaps the HTML of a letter; nothing if it cannot be made."""
 
-        It may be called inside a transaction, and keeps nothing that it reads there.
-        """
+    def octets(self, connection: Connection, row: QueuedLetter) -> bytes:
+        """Return a letter without its signature; nothing if it cannot be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Services:
         web_url: base of the links in letters, ``""`` if there are no pages.
         away_days: days of a calendar year for which a player can be away.
         invitations: mail addresses that a player can invite in a day.
-        letters: makes letters again, to find quotations of them in words for others.
+        letters: makes letters again, to find quotations of them and to show them to operators.
         secrets: returns secrets without a signature of ours that words for others must not hold.
     """
 
@@ -51,5 +52,5 @@ class Services:
     web_url: str
     away_days: int
     invitations: int
-    letters: LetterTexts
+    letters: Letters
     secrets: Callable[[], Sequence[str]] = tuple

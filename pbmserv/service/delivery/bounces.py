@@ -30,7 +30,7 @@ from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.services import Services
 from pbmserv.service.delivery import reachability
 from pbmserv.store.accounts import notices, players, preferences
-from pbmserv.store.delivery import bounces, inbox, letter_octets, outbox
+from pbmserv.store.delivery import bounces, inbox, outbox
 from pbmserv.store.delivery.bounces import BouncedLetter, BounceRecord
 from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.tables.mail import LetterState
@@ -91,19 +91,22 @@ def _notifications_for(
     return _tell_where_answers_go(context, letter)
 
 
-def handle_refusal(
-    services: Services, connection: Connection, letter_id: int, error: str, now: datetime
+def handle_failure(
+    services: Services, connection: Connection, letter_id: int, refusal: str | None, now: datetime
 ) -> None:
-    """Handle a letter that a relay refused, like a report about it; tell its reader if the letter
-    could not be made."""
+    """Handle a letter that is not tried again.
+
+    Args:
+        refusal: the relay's reply, which counts like a report about the letter; `None` if the
+            letter could not be made, which its reader is told.
+    """
     letter = bounces.lock_letter(connection, letter_id)
     if letter is None:
         return
     context = CommandContext(services, connection, NOBODY, now)
-    failure = of_refusal(error, letter.recipient)
-    if failure is None:
+    if refusal is None:
         queue_letters(context, _tell_of_unmade_letter(connection, letter))
-    else:
+    elif failure := of_refusal(refusal, letter.recipient):
         queue_letters(context, _record_failure(context, letter, failure))
 
 
@@ -113,8 +116,7 @@ def _tell_of_unmade_letter(connection: Connection, letter: BouncedLetter) -> lis
     if row is None or row.board_id is None or row.player_id is None or not row.message_id:
         return []  # an old letter that an operator sent again
     player = players.by_id(connection, row.player_id)
-    is_made = letter_octets.of_letter(connection, row.id) is not None
-    if is_made or player is None or not player.active or player.unreachable_since is not None:
+    if player is None or not player.active or player.unreachable_since is not None:
         return []
     return [Notification(player.address, player.id, Part("unshown", {"board": row.board_id}))]
 

@@ -11,7 +11,7 @@ from pbmserv.plurals import counted
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.deeds import Deed, Signature, read_day
 from pbmserv.store.boards import boards
-from pbmserv.store.delivery import bounces, letter_octets
+from pbmserv.store.delivery import bounces, outbox
 from pbmserv.store.operators import letters
 from pbmserv.store.operators.letters import LetterLine
 from pbmserv.store.tables.boards import RUNNING
@@ -28,14 +28,16 @@ SETTLED = frozenset({LetterState.SENT, LetterState.DIGEST, LetterState.FOLDED})
 def letter_text(context: CommandContext, number: int) -> tuple[LetterLine, str]:
     """Return a letter and its text without tokens.
 
-    The text is ``""`` if the letter has not been made, or is no longer kept. If it may show secrets
-    of a running board, only its head is returned.
+    The text is made from the record, as an attempt to send the letter would make it now; it is
+    ``""`` if that cannot be done, for example because the letter is so old that its words were
+    deleted. If it may show secrets of a running board, only its head is returned.
 
     Raises:
         OperatorError: there is no such letter.
     """
     line = _lock_letter(context, number)
-    raw = letter_octets.of_letter(context.connection, number) or b""
+    row = outbox.letter(context.connection, number)
+    raw = b"" if row is None else context.services.letters.octets(context.connection, row)
     text = raw.decode("utf-8", "replace").replace("\r\n", "\n")
     may_show_board = not kind_of(line.letter).shows_no_board
     if may_show_board and _may_show_secrets(context, line.board_id, line.player_id):

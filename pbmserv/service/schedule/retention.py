@@ -1,4 +1,4 @@
-"""Drops texts of mails, letters and their words when they have been kept long enough.
+"""Drops texts of mails and words of letters when they have been kept long enough.
 
 The words and the address of a letter are kept until no report about it counts (`bounces.TOO_LATE`):
 until then it may be sent again, and is made again from them and the record.
@@ -59,7 +59,7 @@ UNCONFIRMED_KEPT = timedelta(days=new_addresses.UNCONFIRMED_DAYS)
 NO_TIME = timedelta(0)
 
 WORDS_KEPT = TOO_LATE + timedelta(days=1)
-"""Least time for which the words and the address of a sent letter are kept."""
+"""Time for which the words and the address of a sent letter are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +69,15 @@ class KeepTimes:
     Attributes:
         mails: for texts of mails with effects.
         unused: for texts of mails that led to nothing.
-        letters: for the bytes of sent letters.
     """
 
     mails: timedelta
     unused: timedelta
-    letters: timedelta
 
     @classmethod
-    def of_days(cls, *, mails: int, unused: int, letters: int) -> KeepTimes:
+    def of_days(cls, *, mails: int, unused: int) -> KeepTimes:
         """Return the times of the settings."""
-        return cls(timedelta(days=mails), timedelta(days=unused), timedelta(days=letters))
+        return cls(timedelta(days=mails), timedelta(days=unused))
 
 
 class Expiry:
@@ -109,8 +107,7 @@ class Expiry:
             or self._drop_rows(
                 address_changes, UNCONFIRMED_KEPT, unless=address_changes.c.confirmed_at
             )
-            or self._drop(old_letters.with_octets, old_letters.drop_octets, kept.letters)
-            or self._drop(old_letters.with_words, _shrink, max(kept.letters, WORDS_KEPT))
+            or self._drop(old_letters.with_words, _shrink, WORDS_KEPT)
         )
 
     def make_room(self) -> int:

@@ -15,7 +15,7 @@ from pbmserv.store.accounts import blocks, leaving
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.statements import in_chunks
-from pbmserv.store.delivery import bounces, letter_octets
+from pbmserv.store.delivery import bounces
 from pbmserv.store.tables.accounts import (
     PlayerState,
     absences,
@@ -210,8 +210,6 @@ def _erase_letters(
     for reader, shared in boards_by_reader.items():
         for chunk in in_chunks(shared):
             about = and_(outbox.c.player_id == reader, outbox.c.board_id.in_(chunk))
-            # They were delivered, or will be composed again without the name.
-            letter_octets.drop(connection, about)
             _erase_names(connection, about, names)
     _erase_from_other_letters(connection, player.id, names, written_to, list(boards_by_reader))
 
@@ -228,7 +226,6 @@ def _blank_letters_to(connection: Connection, player: Player, own: Sequence[str]
         .where(to_player, outbox.c.state.in_(UNSENT))
         .values(state=LetterState.FAILED, due_at=None)
     )
-    letter_octets.drop(connection, to_player)
     connection.execute(
         update(outbox)
         .where(to_player)
@@ -261,7 +258,6 @@ def _erase_from_other_letters(
         or_(outbox.c.player_id.in_(readers), to_anybody),
     )
     about_boards = or_(about_several, and_(to_anybody, outbox.c.board_id.in_(own_boards)))
-    letter_octets.drop(connection, about_boards)
     messages = and_(outbox.c.letter == "message", outbox.c.player_id.in_(readers))
     invitations_sent = outbox.c.letter == "invitation"
     lists = outbox.c.letter.in_(_LISTS)
@@ -277,7 +273,6 @@ def _erase_names(
         for row in connection.execute(letters).all():
             words = without_name(row.words, userid, neutral)
             if words != row.words:
-                letter_octets.drop(connection, outbox.c.id == row.id)
                 connection.execute(update(outbox).where(outbox.c.id == row.id).values(words=words))
 
 

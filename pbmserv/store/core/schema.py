@@ -21,7 +21,7 @@ ALL: Stores = ("mail", "game")
 MAY_DIFFER = {
     *("fk_ladder_games_board_id", "fk_rating_changes_board_id"),
     *("fk_player_boards_board_id", "fk_house_turns_board_id", "fk_analyses_board_id"),
-    *("fk_letter_bytes_letter_id", "uq_inbox_digest_recipient"),
+    "uq_inbox_digest_recipient",
 }
 """Keys that deploy/postgresql/distribute.sql drops or changes."""
 

@@ -22,7 +22,6 @@ from sqlalchemy import (
 
 from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.core.statements import columns_of, insert_into
-from pbmserv.store.delivery import letter_octets
 from pbmserv.store.delivery.outbox import COLUMNS, QueuedLetter
 from pbmserv.store.delivery.shares import of_new_row
 from pbmserv.store.tables.accounts import addresses
@@ -103,7 +102,7 @@ def hold(connection: Connection, letter: BouncedLetter) -> None:
 def send_later(connection: Connection, letter: BouncedLetter, at: datetime, now: datetime) -> None:
     """Send a letter that came back again as a new one, with bounces of its own.
 
-    It has the same octets if they are stored; else it is made again from the same words and record.
+    It is made from the same words and record.
     """
     new_values = {
         **of_new_row(connection, outbox, letter.recipient),
@@ -120,10 +119,7 @@ def send_later(connection: Connection, letter: BouncedLetter, at: datetime, now:
         is_expression = isinstance(value, ColumnElement)  # the number, on PostgreSQL
         columns[name] = value if is_expression else literal(value, outbox.c[name].type)
     copied = select(*columns.values()).where(outbox.c.id == letter.id)
-    copy_id: int = connection.execute(
-        insert(outbox).from_select(list(columns), copied).returning(outbox.c.id)
-    ).scalar_one()
-    letter_octets.copy(connection, letter.id, copy_id)
+    connection.execute(insert(outbox).from_select(list(columns), copied))
     _settle(connection, letter, LetterState.FAILED)
 
 
@@ -173,9 +169,8 @@ def waiting(connection: Connection, player_id: int) -> list[QueuedLetter]:
 
 
 def send_again(connection: Connection, ids: Sequence[int], address: str, now: datetime) -> None:
-    """Queue letters to *address*; they are made again, since they may show another one."""
+    """Queue letters to *address*."""
     if ids:
-        letter_octets.drop(connection, outbox.c.id.in_(ids))
         connection.execute(
             update(outbox)
             .where(outbox.c.id.in_(ids))
@@ -203,5 +198,4 @@ def redirect(connection: Connection, player_id: int, old: str, new: str) -> None
         outbox.c.state == LetterState.QUEUED,
         outbox.c.letter.not_in(letters_that(lambda kind: kind.always_tried)),
     )
-    letter_octets.drop(connection, which)
     connection.execute(update(outbox).where(which).values(recipient=new))

@@ -1,16 +1,15 @@
-"""Claims of senders on letters: due letters are leased, their octets kept, and their ends noted."""
+"""Claims of senders on letters: due letters are leased, and the ends of attempts are noted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    LargeBinary,
     Text,
     and_,
     bindparam,
@@ -23,15 +22,13 @@ from sqlalchemy import (
     true,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.errors import GameAway
 from pbmserv.mail.letter_kinds import kind_of, letters_that
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.delivery.outbox import COLUMNS, IS_ROW, QueuedLetter, key_of
 from pbmserv.store.delivery.shares import UNDIVIDED, shares_of, within
-from pbmserv.store.tables.columns import Instant
-from pbmserv.store.tables.mail import LetterState, bounces, letter_bytes, outbox
+from pbmserv.store.tables.mail import LetterState, bounces, outbox
 
 MOST_EFFORT = 100
 """Largest effort of the letters to one reader in one claim; a single letter may exceed it."""
@@ -60,12 +57,10 @@ class ClaimedLetter(QueuedLetter):
     """A letter that a sender has claimed.
 
     Attributes:
-        raw: octets from an earlier attempt; `None` if the letter was never made.
         effort: work to make it, in plain letters: the number of its parts, or `MOST_EFFORT` if it
             has files.
     """
 
-    raw: bytes | None = field(default=None, repr=False)
     effort: int = 1
 
 
@@ -91,14 +86,7 @@ _GIVEN_UP = exists().where(
 _SELECT_DUE = (
     select(
         *COLUMNS,
-        letter_bytes.c.raw,
         and_(outbox.c.player_id.is_not(None), _GIVEN_UP).label("given_up"),
-    )
-    .select_from(
-        outbox.outerjoin(
-            letter_bytes,
-            and_(letter_bytes.c.letter_id == outbox.c.id, letter_bytes.c.share == outbox.c.share),
-        )
     )
     .where(outbox.c.state == LetterState.QUEUED, outbox.c.due_at <= bindparam("now"))
     .order_by(outbox.c.due_at, outbox.c.id)
@@ -123,8 +111,9 @@ _RENEW = Prepared(
 _UPDATE_LOST = (
     update(outbox)
     .where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed_by == bindparam("by"))
-    .values(due_at=bindparam("now"), claimed_by=None)
+    .values(due_at=bindparam("now"))
 )
+"""Its name stays, since the letter may have been sent (see `unsent_letters.Unsent.begun`)."""
 _RELEASE_LOST = Prepared(_UPDATE_LOST)
 _POSTPONE = Prepared(_UPDATE.values(due_at=bindparam("now")))
 _WHY = func.nullif(bindparam("why", type_=Text), "")
@@ -191,7 +180,7 @@ def claim(
     parked: list[int] = []
     for *columns, given_up in _due(connection, claim, now, share):
         row = ClaimedLetter(*columns)
-        if row.letter in _PARTS and row.raw is None:
+        if row.letter in _PARTS:
             row = replace(row, effort=max(1, _PARTS[row.letter](row.words)))
         if given_up and not kind_of(row.letter).always_tried:
             parked.append(row.id)
@@ -239,36 +228,6 @@ def _split_by_effort(
         else:
             within_effort.append(row)
     return within_effort, beyond
-
-
-_PACKED_ROW = select(
-    outbox.c.id,
-    outbox.c.share,
-    bindparam("packed", type_=LargeBinary),
-    bindparam("now", type_=Instant),
-).where(
-    IS_ROW,
-    outbox.c.recipient != "",  # not erased meanwhile
-    outbox.c.letter != FAREWELL,
-)
-_KEEP = {
-    name: Prepared(
-        dialect.insert(letter_bytes)
-        .from_select(["letter_id", "share", "raw", "made_at"], _PACKED_ROW)
-        .on_conflict_do_nothing()
-    )
-    for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
-}
-
-
-def keep_bytes(connection: Connection, packed: Mapping[int, bytes], now: datetime) -> None:
-    """Store letters that were made, so that every attempt sends the same octets.
-
-    Args:
-        packed: octets by letter, packed by `columns.pack` outside of the transaction.
-    """
-    rows = [{**key_of(connection, i), "packed": raw, "now": now} for i, raw in packed.items()]
-    _KEEP[connection.dialect.name].run(connection, *rows)
 
 
 def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.store.core.statements import columns_of
-from pbmserv.store.tables.mail import IS_OVER, letter_bytes, outbox
+from pbmserv.store.tables.mail import IS_OVER, outbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,6 @@ class OldLetter:
 
 
 _OVER_SINCE = func.coalesce(outbox.c.sent_at, outbox.c.created_at)
-_WITH_OCTETS = (
-    select(letter_bytes.c.letter_id)
-    .join(outbox, outbox.c.id == letter_bytes.c.letter_id)
-    .where(letter_bytes.c.made_at < bindparam("before"), bindparam("before") > _OVER_SINCE, IS_OVER)
-    .order_by(letter_bytes.c.made_at)
-    .limit(bindparam("most"))
-)
 _WITH_WORDS = (
     select(*columns_of(OldLetter, outbox))
     .where(outbox.c.created_at < bindparam("before"), bindparam("before") > _OVER_SINCE, IS_OVER)
@@ -47,16 +40,6 @@ _STRIP = (
     .where(outbox.c.id == bindparam("letter_id"))
     .values(recipient="", words=bindparam("few"), message_id="", in_reply_to="", error="")
 )
-
-
-def with_octets(connection: Connection, before: datetime, most: int) -> list[int]:
-    """Return letters that were over before a moment and have their octets, oldest first."""
-    return list(connection.scalars(_WITH_OCTETS, {"before": before, "most": most}))
-
-
-def drop_octets(connection: Connection, numbers: Sequence[int]) -> None:
-    """Delete the octets of letters."""
-    connection.execute(delete(letter_bytes).where(letter_bytes.c.letter_id.in_(numbers)))
 
 
 def with_words(connection: Connection, before: datetime, most: int) -> list[OldLetter]:

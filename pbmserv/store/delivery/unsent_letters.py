@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, exists, select, update
+from sqlalchemy import Connection, bindparam, delete, or_, select, update
 
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.store.delivery import letter_octets
 from pbmserv.store.delivery.outbox import COLUMNS, IS_ROW, QueuedLetter, key_of
-from pbmserv.store.tables.mail import UNSENT, LetterState, letter_bytes, outbox
+from pbmserv.store.tables.mail import UNSENT, LetterState, outbox
 
 _ABOUT = (
     select(
         outbox.c.id,
         outbox.c.player_id,
-        exists().where(letter_bytes.c.letter_id == outbox.c.id).label("made"),
-        outbox.c.due_at,
+        or_(outbox.c.attempts > 0, outbox.c.claimed_by.is_not(None)).label("begun"),
         outbox.c.words,
     )
     .where(
@@ -38,7 +35,7 @@ class Unsent:
 
     Attributes:
         player_id: its reader; `None` for a stranger.
-        begun: whether a sender has tried it or has it in hand, so that it may have been read.
+        begun: whether a sender has tried it or had it in hand, so that it may have been read.
         has_words: whether it carries words of another player.
     """
 
@@ -48,18 +45,10 @@ class Unsent:
     has_words: bool
 
 
-def about(connection: Connection, board_id: int, after: int, now: datetime) -> list[Unsent]:
+def about(connection: Connection, board_id: int, after: int) -> list[Unsent]:
     """Return the letters that show a ply after *after*, and lock them against senders."""
     rows = connection.execute(_ABOUT, {"board": board_id, "after": after})
-    return [
-        Unsent(
-            row.id,
-            row.player_id,
-            row.made or (row.due_at is not None and row.due_at > now),
-            bool(row.words.get("said")),
-        )
-        for row in rows
-    ]
+    return [Unsent(row.id, row.player_id, row.begun, bool(row.words.get("said"))) for row in rows]
 
 
 def drop(connection: Connection, letters: Collection[Unsent]) -> None:
@@ -86,7 +75,6 @@ def silence(connection: Connection, reader_ids: Collection[int], userids: Collec
         words = _silenced(row.words, userids)
         if words == row.words:
             continue
-        letter_octets.drop(connection, outbox.c.id == row.id)
         values: dict[str, Any] = {"words": words}
         if kind_of(row.letter).only_words:
             why = "its reader blocks the writer"

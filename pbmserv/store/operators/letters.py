@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, exists, func, not_, select, update
+from sqlalchemy import Connection, func, not_, select, update
 
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.tables.boards import boards
-from pbmserv.store.tables.mail import UNSENT, LetterState, letter_bytes, outbox
+from pbmserv.store.tables.mail import UNSENT, LetterState, outbox
 
 DROPPED = "dropped: "
 """Beginning of the error of a letter that an operator has dropped."""
@@ -20,7 +20,6 @@ class LetterLine:
     """A letter in a list.
 
     Attributes:
-        is_made: whether its octets are stored, so that every attempt sends the same.
         game: of its board, if it is about one.
     """
 
@@ -35,7 +34,6 @@ class LetterLine:
     error: str
     created_at: datetime
     sent_at: datetime | None
-    is_made: bool
     game: str | None
 
     @property
@@ -49,7 +47,6 @@ _LINE = select(
     *columns_of(
         LetterLine,
         outbox,
-        is_made=exists().where(letter_bytes.c.letter_id == outbox.c.id),
         game=_GAME.scalar_subquery(),
     )
 )

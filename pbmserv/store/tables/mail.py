@@ -11,7 +11,6 @@ from sqlalchemy import (
     JSON,
     Boolean,
     Column,
-    ForeignKey,
     Index,
     Integer,
     LargeBinary,
@@ -208,9 +207,9 @@ outbox = Table(
     Column("waits_for", JSON(none_as_null=True), nullable=True),
     sqlite_autoincrement=True,
 )
-"""Letters. A row is added in the transaction that changed the game. Its octets are made once, at
-the first attempt, and stored in `letter_bytes`. While the process `claimed_by` has the letter in
-hand, `due_at` is the end of its lease, so that letters of a dead process become due again.
+"""Letters. A row is added in the transaction that changed the game. Each attempt to send the
+letter makes it from the row and the record. While the process `claimed_by` has the letter in hand,
+`due_at` is the end of its lease, so that letters of a dead process become due again.
 `due_at` is null when the letter is sent or failed. `error` of a sent letter: reason of a bounce.
 `mail_id`: mail that caused the letter. `waits_for`: boards of the bots' moves and reports for which
 it waits in the state coming, see `house_turns`.
@@ -258,18 +257,6 @@ Index(
     postgresql_where=outbox.c.state == LetterState.QUEUED,
     sqlite_where=outbox.c.state == LetterState.QUEUED,
 )
-
-letter_bytes = Table(
-    "letter_bytes",
-    metadata,
-    Column("letter_id", ForeignKey("outbox.id", ondelete="CASCADE"), primary_key=True),
-    Column("raw", PackedBytes, nullable=False),
-    Column("made_at", Instant, nullable=False, index=True),
-    Column("share", SmallInteger, nullable=False, server_default="0"),
-)
-"""Octets of letters, so that every attempt sends the same. They are not in `outbox`, whose rows
-change often, because SQLite rewrites whole rows. A letter without a row is made again, or its
-octets were deleted."""
 
 reported_sources = Table(
     "reported_sources",
