@@ -16,8 +16,8 @@ from time import monotonic, sleep
 
 SIGNAL = signal.SIGUSR2
 """Asks a process for its stack."""
-PATIENCE_S = 0.5
-"""Seconds that a process has to write it."""
+PATIENCE_S = 3.0
+"""Seconds that a process has to write it; on a busy machine its thread may get no turn at once."""
 MOST_OCTETS = 200_000
 
 _FRAME = re.compile(r'^  File "(.+)", line (\d+) in (.+)$', re.MULTILINE)
