@@ -53,10 +53,9 @@ GameKey: TypeAlias = Annotated[str, typer.Argument(metavar="GAME")]
 def look(config: Path | None, query: Callable[[CommandContext], T]) -> T:
     """Return the result of a query on the database, which changes nothing."""
     settings = loaded(config)
-    from pbmserv.stages.operators import reading
+    from pbmserv.stages import queries
 
-    with reading(settings) as play:
-        return play.operators.look(query)
+    return queries.look(settings, query)
 
 
 def give_order(

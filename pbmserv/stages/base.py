@@ -22,6 +22,7 @@ from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.services import Services
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.text_quota import Quota
+from pbmserv.service.mails.incoming import MailParser
 from pbmserv.service.schedule.retention import KeepTimes
 from pbmserv.stages.stores import open_stores
 from pbmserv.store.accounts import signing_keys
@@ -99,6 +100,15 @@ class Base:
             return None
         trusted = Trusted(settings.authserv_id, settings.arc_sealers, settings.authserv_hops)
         return Senders(names or SystemResolver(), trusted)
+
+    def parser(self) -> MailParser:
+        """Return the reader of mails."""
+        games = tuple(game.info.key for game in self.registry)
+        return MailParser(self.mail_domain, games, self.settings.mail_servers)
+
+    def services_beside_play(self) -> Services:
+        """Return the shared objects of a process that is not play, and checks no passwords."""
+        return self.services(Positions(self.registry), Memo(), self.traffic())
 
     def services(self, positions: Positions, memo: Memo, traffic: Traffic) -> Services:
         """Return the objects that all commands of a process share."""

@@ -8,7 +8,7 @@ runs beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from pbmserv import files, log
@@ -88,33 +88,17 @@ def orders(loaded: Loaded) -> OperatorOrders:
     Raises:
         OperatorError: there is no database.
     """
-    _prepare(loaded)
-    return OperatorOrders(loaded.settings)
-
-
-@contextmanager
-def reading(loaded: Loaded) -> Iterator[PlayStage]:
-    """Open the parts of play for one command that only reads; they are not started.
-
-    Raises:
-        OperatorError: there is no database.
-    """
-    _prepare(loaded)
-    with _play_parts(loaded.settings) as play:
-        yield play
-
-
-def _prepare(loaded: Loaded) -> None:
     log.configure("WARNING")
     files.check_database_exists(loaded.settings.database, loaded.sources)
+    return OperatorOrders(loaded.settings)
 
 
 @contextmanager
 def _play_parts(settings: Settings) -> Iterator[PlayStage]:
     """Open the parts of play, without starting them or upgrading the database."""
-    with ExitStack() as stack:
-        base = Base(settings, may_upgrade=False)
-        stack.callback(base.close)
+    with closing(Base(settings, may_upgrade=False)) as base:
         stage = PlayStage(base, Rings(), has_own_door=True)
-        stack.callback(stage.stop)
-        yield stage
+        try:
+            yield stage
+        finally:
+            stage.stop()

@@ -19,7 +19,7 @@ from pbmserv.service.boards import game_pauses
 from pbmserv.service.bots.bot_moves import BotMoves, Moves
 from pbmserv.service.delivery import bounces
 from pbmserv.service.handlers import HANDLERS
-from pbmserv.service.mails.incoming import IncomingMail, MailParser
+from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.mails.mail_service import MailService
 from pbmserv.service.mails.password_checks import PasswordChecks
 from pbmserv.service.operators.deeds import Operators, Signature
@@ -155,8 +155,7 @@ class PlayStage:
         self.quota = base.quota()
         self.mails = MailService(self.services, self.quota, HANDLERS)
         self.checks = PasswordChecks(self.services, self.passwords, base.game, self.writer, clock)
-        games = tuple(game.info.key for game in base.registry)
-        self.parser = MailParser(base.mail_domain, games, base.settings.mail_servers)
+        self.parser = base.parser()
         self.senders = base.senders(names)
         self.arrivals = _arrivals(base, self.writer, by)
         self.play = self._make_play()

@@ -18,7 +18,6 @@ from pbmserv.outbound.relay import Relay
 from pbmserv.outbound.relays import open_relay
 from pbmserv.outbound.results import Result
 from pbmserv.outbound.sender import Sender
-from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.boards import game_pauses
 from pbmserv.service.delivery import bounces
 from pbmserv.service.operators.health import RelayState
@@ -78,7 +77,7 @@ def _direct_writer(base: Base, stops: Sequence[Stop]) -> tuple[OutboxWriter, Cal
         stops: the latest processes that hung or died in the rules of games, to be stored.
     """
     writer = open_writer(base.game)
-    services = base.services(Positions(base.registry), Memo(), base.traffic())
+    services = base.services_beside_play()
     if stops:
         writer.submit(partial(game_pauses.note_stops, services, stops, base.clock.now())).result()
     handle_refusal = partial(bounces.handle_refusal, services)

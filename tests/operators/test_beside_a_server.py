@@ -37,7 +37,7 @@ def settings(
     for name, value in {"DATA_DIR": tmp_path, "DATABASE": database_url}.items():
         monkeypatch.setenv(f"PBMSERV_{name}", str(value))
     monkeypatch.setenv("PBMSERV_ADDRESS", OURS)
-    monkeypatch.setattr("pbmserv.stages.operators.log.configure", lambda level: None)
+    monkeypatch.setattr("pbmserv.log.configure", lambda level: None)
     return monkeypatch
 
 
