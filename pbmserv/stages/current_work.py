@@ -19,35 +19,37 @@ _LAYOUT = struct.Struct("qdQ")
 _TIMES = struct.Struct("=qq")
 NONE = 0
 """The number of a thread that has nothing in hand."""
-MOST_KILLS = 64
-"""Pieces of work whose kills are counted."""
+MOST_DEADLY = 64
+"""Pieces of work whose deaths are counted."""
 THREADS = 16
 """Threads of a process that the supervisor can see."""
 
 
-class Kills:
-    """Counts of the processes that were killed over each piece of work.
+class Deaths:
+    """Counts of the processes of a stage that died over each piece of work.
 
-    The parent writes it, and all children of a kind read it. The oldest entry is dropped if there
-    are more than `MOST_KILLS`.
+    The parent writes them, and all processes of the stage read them. If there are more than
+    `MOST_DEADLY`, the oldest are forgotten.
     """
 
     def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, _TIMES.size * MOST_KILLS)
-        self._next = count()
+        self._memory = mmap.mmap(-1, _TIMES.size * MOST_DEADLY)
 
-    def note(self, number: int) -> None:
-        """Count one more kill over a piece of work."""
-        for index, (stored, times) in enumerate(_TIMES.iter_unpack(self._memory)):
-            if stored == number:
-                _TIMES.pack_into(self._memory, index * _TIMES.size, number, times + 1)
-                return
-        index = next(self._next) % MOST_KILLS
-        _TIMES.pack_into(self._memory, index * _TIMES.size, number, 1)
-
-    def times(self) -> Mapping[int, int]:
-        """Return the number of kills by the number of the work."""
+    def by_work(self) -> dict[int, int]:
+        """Return the number of deaths by the number of the work."""
         return {number: times for number, times in _TIMES.iter_unpack(self._memory) if times}
+
+    def add(self, number: int) -> None:
+        """Count one more death over a piece of work."""
+        counts = self.by_work()
+        counts[number] = counts.get(number, 0) + 1
+        self.replace(counts)
+
+    def replace(self, counts: Mapping[int, int]) -> None:
+        """Replace all counts."""
+        newest = list(counts.items())[-MOST_DEADLY:]
+        octets = b"".join(_TIMES.pack(number, times) for number, times in newest)
+        self._memory[:] = octets.ljust(len(self._memory), b"\0")
 
 
 class CurrentWork:
@@ -57,11 +59,11 @@ class CurrentWork:
     a stuck thread is seen beside others.
 
     Attributes:
-        kills: those of processes of this kind.
+        deaths: those of the processes of this stage.
     """
 
-    def __init__(self, kills: Kills | None = None) -> None:
-        self.kills = kills or Kills()
+    def __init__(self, deaths: Deaths | None = None) -> None:
+        self.deaths = deaths or Deaths()
         self._memory = mmap.mmap(-1, _LAYOUT.size * THREADS)
         self._indexes = count()
         self._mine = threading.local()
@@ -90,8 +92,9 @@ class CurrentWork:
         _LAYOUT.pack_into(self._memory, offset, number, begun, threading.get_native_id())
 
     def killed_over(self) -> Mapping[int, int]:
-        """Return how often processes of this kind were killed, by the number of their work."""
-        return self.kills.times()
+        """Return how often processes of this stage were killed over their work, or in play died
+        with it, by its number."""
+        return self.deaths.by_work()
 
     def clear(self) -> None:
         """Forget the work of a process that has died."""

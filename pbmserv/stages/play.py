@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from functools import partial
@@ -61,9 +61,9 @@ class Play:
         writer: of the game store.
         clock: the time at which arrivals are settled.
         rings: wake other stages after a commit.
-        current: tells the supervisor which mail is being carried out.
-        suspects: how often play has died with an arrival, by its number. A suspect is carried out
-            with nothing beside it, and not a third time.
+        current: tells the supervisor which mail is being carried out, and this process with which
+            mails its predecessors died. Such a mail is carried out with nothing beside it, and not
+            a third time.
     """
 
     def __init__(
@@ -75,7 +75,6 @@ class Play:
         clock: Clock,
         rings: Rings,
         current: CurrentWork,
-        suspects: Mapping[int, int],
     ) -> None:
         self._arrivals = arrivals
         self._tasks = tasks
@@ -84,8 +83,8 @@ class Play:
         self._clock = clock
         self._rings = rings
         self._current = current
-        self._suspects = suspects
-        self._is_alone = False  # a suspect is under way
+        self._deaths = current.killed_over()
+        self._is_alone = False  # a mail is under way that play may die with
         self._to_ring: set[Callable[[], None]] = set()
         self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._lanes = Lanes()
@@ -173,7 +172,7 @@ class Play:
             return
         self._is_rung = False
         for arrival in self._arrivals.new():
-            deaths = self._suspects.get(arrival.id, 0)
+            deaths = self._deaths.get(arrival.id, 0)
             self._lanes.add(self._tasks.task_of(arrival, deaths))
         self._look_at = 0.0 if self._arrivals.has_more else perf_counter() + POLL_S
 

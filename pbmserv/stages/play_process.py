@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -81,7 +81,6 @@ def play_process(setup: Setup) -> Process:
             web=_ring_of(setup.folder, ["web"]),
         ),
         current=setup.current,
-        suspects=setup.suspects,
         stops=setup.stops,
         by=claimant(setup.folder, setup.name),
     )
@@ -119,9 +118,8 @@ class PlayStage:
         base: settings and databases.
         rings: wake other stages.
         passwords: makes and checks hashes; `None`: argon2id as its authors advise.
-        current: tells the supervisor which mail is being carried out.
-        suspects: how often play has died with an arrival, by its number, or with a mail of the
-            inbox, by its negative number.
+        current: tells the supervisor which mail is being carried out, and this process with which
+            mails its predecessors died: arrivals, and mails of the inbox by their negative numbers.
         stops: the latest processes that hung or died in the rules of games.
         names: resolves domains; `None`: this machine's name servers do.
         by: name under which this process claims mails on PostgreSQL.
@@ -134,7 +132,6 @@ class PlayStage:
         rings: Rings,
         passwords: Passwords | None = None,
         current: CurrentWork | None = None,
-        suspects: Mapping[int, int] | None = None,
         names: Resolver | None = None,
         *,
         stops: Sequence[Stop] = (),
@@ -145,7 +142,6 @@ class PlayStage:
         self.game, self.clock = base.game, clock
         self._rings = rings
         self._current = current or CurrentWork()
-        self._suspects = suspects or {}
         self._stops = stops
         self.writer = open_writer(base.game)
         self._watched = WatchedWriter(self.writer, self._current)
@@ -203,7 +199,6 @@ class PlayStage:
             self.clock,
             self._rings,
             self._current,
-            self._suspects,
         )
 
     def _announcing(self) -> Rounds:
@@ -257,7 +252,7 @@ class PlayStage:
         Raises:
             Exception: carrying it out failed; the mail is still kept.
         """
-        if self._suspects.get(-mail_id, 0) >= MOST_DEATHS:
+        if self._current.killed_over().get(-mail_id, 0) >= MOST_DEATHS:
             raise ServerFault("the server was stopped repeatedly while it carried this mail out")
         checked = incoming.with_passwords(self.checks.vet(incoming.request).result())
         now = self.clock.now()

@@ -30,7 +30,6 @@ class Setup:
         folder: the run folder of this server (`run_folders`).
         stages: the names of all processes of this server.
         current: shows the parent the work in hand.
-        suspects: how often play has died with an arrival, by its number.
         stops: the latest processes that hung or died in the rules of games.
         ready: tells the parent that clients may come.
     """
@@ -41,7 +40,6 @@ class Setup:
     folder: Path
     stages: tuple[str, ...]
     current: CurrentWork
-    suspects: dict[int, int]
     stops: tuple[Stop, ...]
     ready: Callable[[], None]
 
