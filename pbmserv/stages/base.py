@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,6 @@ from pbmserv.inbound.auth.senders import Senders
 from pbmserv.inbound.auth.verdict import Trusted
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.dns import Resolver, SystemResolver
-from pbmserv.mail.key_ring import KeyRing
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.services import Services
@@ -24,8 +22,8 @@ from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.mails.incoming import MailParser
 from pbmserv.service.schedule.retention import KeepTimes
+from pbmserv.stages.reply_keys import keys_of
 from pbmserv.stages.stores import open_stores
-from pbmserv.store.accounts import signing_keys
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery.shares import SHARES, UNDIVIDED, ask_by_share
@@ -129,11 +127,6 @@ class Base:
             secrets=partial(_operators_secrets, settings.operator_token),
         )
 
-    def read_keys(self) -> None:
-        """Read the keys of reply addresses again."""
-        ring = keys_of(self.game, self.clock)
-        self.mail_domain.ring.keys, self.mail_domain.ring.retired = ring.keys, ring.retired
-
     def name_connections(self, name: str) -> None:
         """Set the name of new connections to PostgreSQL, by which its own tools list them."""
         self.game.application = self.mail.application = name
@@ -171,17 +164,3 @@ def _operators_secrets(path: Path | None) -> Sequence[str]:
         return (read_token(path),)
     except ConfigError:  # without a valid token the pages are closed
         return ()
-
-
-def keys_of(database: Database, clock: Clock) -> KeyRing:
-    """Return the keys that sign reply addresses; the first start makes one."""
-    with database.reading.connect() as connection:
-        keys = signing_keys.valid_secrets(connection)
-        retired = signing_keys.retired_secrets(connection)
-    if not keys:
-        with database.writing.begin() as connection:
-            keys = signing_keys.valid_secrets(connection)
-            if not keys:
-                signing_keys.add(connection, 1, secrets.token_bytes(32), clock.now())
-                keys = signing_keys.valid_secrets(connection)
-    return KeyRing(keys, retired)
