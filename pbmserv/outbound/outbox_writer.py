@@ -64,7 +64,7 @@ class OutboxWriter(Protocol):
         """Store the packed octets of letters that were made."""
         ...
 
-    def renew(self, ids: Sequence[int], until: datetime) -> None:
+    def renew(self, ids: Sequence[int]) -> None:
         """Extend the leases of letters; settled ones stay as they are."""
         ...
 
@@ -116,7 +116,8 @@ class DirectOutboxWriter:
         job = partial(letter_claims.keep_bytes, packed=packed, now=self._clock.now())
         self._writer.submit(job).result()
 
-    def renew(self, ids: Sequence[int], until: datetime) -> None:
+    def renew(self, ids: Sequence[int]) -> None:
+        until = self._clock.now() + LEASE
         self._writer.submit(partial(letter_claims.renew, ids=ids, until=until)).result()
 
     def settle(self, results: Sequence[Result]) -> None:

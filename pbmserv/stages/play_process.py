@@ -337,7 +337,7 @@ def _answers_to_post(writer: OutboxWriter) -> Answers:
         writer.keep(request.packed)
 
     def renew(request: RenewLetters) -> None:
-        writer.renew(request.ids, request.until)
+        writer.renew(request.ids)
 
     def settle(request: SettleLetters) -> None:
         writer.settle(request.results)

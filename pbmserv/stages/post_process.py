@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from functools import partial
 from random import random
 
@@ -15,6 +14,7 @@ from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.outbound.outbox import Outbox
 from pbmserv.outbound.outbox_writer import DirectOutboxWriter, OutboxWriter
 from pbmserv.outbound.relay import Relay
+from pbmserv.outbound.relay_url import read_relay_url
 from pbmserv.outbound.relays import open_relay
 from pbmserv.outbound.results import Result
 from pbmserv.outbound.sender import Sender
@@ -109,15 +109,13 @@ class PostStage:
         self.signer = Signer(base.mail_domain.domain, keys)
         positions = Positions(base.registry)
         composer = Composer(base.mail_domain, base.registry, positions, settings.web_url)
-        self.outbox = Outbox(
-            by, base.game, writer, composer, self.signer, base.clock, watch or CurrentWork()
-        )
+        self.outbox = Outbox(by, base.game, writer, composer, self.signer, watch or CurrentWork())
         self.sender = Sender(
             self.outbox,
             self.relay,
             base.clock,
             random,
-            threads=DELIVERIES[settings.relay.partition(":")[0].lower()],
+            threads=DELIVERIES[read_relay_url(settings.relay).scheme],
             poll_s=5.0 if base.game.is_sqlite else 1.0,
             domain_letters=settings.domain_letters,
         )
@@ -159,8 +157,8 @@ class OutboxWriterInPlay:
     def keep(self, packed: Mapping[int, bytes]) -> None:
         self._play.ask(KeepLetters(packed))
 
-    def renew(self, ids: Sequence[int], until: datetime) -> None:
-        self._play.ask(RenewLetters(tuple(ids), until))
+    def renew(self, ids: Sequence[int]) -> None:
+        self._play.ask(RenewLetters(tuple(ids)))
 
     def settle(self, results: Sequence[Result]) -> None:
         self._play.ask(SettleLetters(tuple(results)))
