@@ -43,7 +43,7 @@ from pbmserv.service.schedule import scheduler
 from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.mail_ports import MailPorts
 from pbmserv.stages.ports import Bound, bind
-from pbmserv.stages.state import own_numbers
+from pbmserv.stages.stage_states import own_numbers
 from pbmserv.stages.web_ports import WebPorts
 from pbmserv.store.accounts import players
 from pbmserv.store.operators import health as rows

@@ -56,7 +56,7 @@ def retry_mails(
 
     Example: pbmserv inbox retry 12 13 --why "fixed in this version"
     """
-    from pbmserv.stages.operators import orders
+    from pbmserv.stages.operator_orders import orders
 
     numbers = list(dict.fromkeys(numbers))
     with _kept_mails(config) as mails:
@@ -111,6 +111,6 @@ def print_mail(mails: KeptMailsView, number: int) -> None:
 
 def _kept_mails(config: Path | None) -> AbstractContextManager[KeptMailsView]:
     configuration = loaded(config)
-    from pbmserv.stages.queries import open_kept_mails
+    from pbmserv.stages.operator_queries import open_kept_mails
 
     return open_kept_mails(configuration)

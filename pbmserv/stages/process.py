@@ -28,7 +28,7 @@ class Setup:
         base: databases, keys and games.
         bound: the listening sockets.
         folder: the run folder of this server (`run_folders`).
-        stages: the names of all processes of this server.
+        processes: the names of all processes of this server.
         current: shows the parent the work in hand.
         stops: the latest processes that hung or died in the rules of games.
         ready: tells the parent that clients may come.
@@ -38,7 +38,7 @@ class Setup:
     base: Base
     bound: Bound
     folder: Path
-    stages: tuple[str, ...]
+    processes: tuple[str, ...]
     current: CurrentWork
     stops: tuple[Stop, ...]
     ready: Callable[[], None]

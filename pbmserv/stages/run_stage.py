@@ -21,7 +21,7 @@ from pbmserv.stages.questions import Answering, Answers
 from pbmserv.stages.reloading import Reload
 from pbmserv.stages.rings import Ring
 from pbmserv.stages.stage_names import stage_of_process
-from pbmserv.stages.state import own_numbers
+from pbmserv.stages.stage_states import own_numbers
 from pbmserv.stages.web_process import web_process
 
 NICE = {"post": 2, "play": 7, "bots": 10}

@@ -136,7 +136,7 @@ class Supervisor:
                 base=self.base,
                 bound=self.bound,
                 folder=self.folder,
-                stages=tuple(self._children),
+                processes=tuple(self._children),
                 current=self._children[name].current,
                 stops=tuple(self._stops),
                 ready=lambda: _write(telling_end, f"{name}\n"),

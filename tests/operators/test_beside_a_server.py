@@ -18,7 +18,7 @@ from pbmserv.file_locks import borrow_stage, claim_stage
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.orders import order
-from pbmserv.stages.operators import OperatorOrders
+from pbmserv.stages.operator_orders import OperatorOrders
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.accounts import players as rows
