@@ -383,7 +383,7 @@ class Open:
         await self.mail.open()
         await self.web.open()
         self._server.post_stage.start()
-        self._server.bots_stage.start()
+        self._server.bot_worker.start()
 
     async def close(self) -> None:
         await self.mail.close()
