@@ -54,7 +54,7 @@ LASTING_S = 30.0
 STOP_S = 25.0
 """Seconds that processes have to end by themselves."""
 MOST_STOPS = 20
-"""Processes that hung or died in the rules of games, of which a new process is told: the latest."""
+"""Number of the latest ends of processes in the rules of games that a new process hears of."""
 PR_SET_PDEATHSIG = 1
 _FAULTS = frozenset({signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL})
 _HANDLED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -282,8 +282,8 @@ class Supervisor:
 
 
 def _blame_work(child: _Child) -> None:
-    """Count the death of a process over the work in which it was stuck; of play also over all work
-    with which it died."""
+    """Count the death of a process over the work in which it was stuck. If play died of itself,
+    count it over all work that it had in hand."""
     deaths = child.current.deaths
     if child.name == "play":
         in_hand = [child.stuck] if child.stuck != NONE else child.current.all()
