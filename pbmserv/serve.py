@@ -20,7 +20,7 @@ from pbmserv.net import listening
 from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.stages import messages, preflight
 from pbmserv.stages.base import Base
-from pbmserv.stages.descriptors import connection_shares
+from pbmserv.stages.descriptors import raise_limit
 from pbmserv.stages.greeting import greeting
 from pbmserv.stages.ports import Bound, bind
 from pbmserv.stages.run_folders import held_run_folder
@@ -48,8 +48,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = STAGES) -> int:
     preflight.refuse_wrong_clock(SystemClock())
     bound = bind(_for_stages(loaded.settings, stages))
     try:
-        if few := connection_shares(loaded.settings, bound).warning:
-            logging.getLogger("pbmserv.ports").warning("%s", few)
+        raise_limit(loaded.settings, bound)
         with preflight.held_folders(loaded, stages):
             url = loaded.settings.database
             for warning in open_to_others(loaded.settings.data_dir, url, mail_url(url)):

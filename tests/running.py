@@ -40,7 +40,6 @@ from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.gauges import metrics
 from pbmserv.service.operators.health import Health, Parts
 from pbmserv.service.schedule import scheduler
-from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.mail_ports import MailPorts
 from pbmserv.stages.ports import Bound, bind
 from pbmserv.stages.stage_states import own_numbers
@@ -340,8 +339,7 @@ class Open:
     """All ports of a server in one event loop."""
 
     def __init__(self, server: Server, bound: Bound) -> None:
-        divided = connection_shares(server.settings, bound)
-        self.mail = MailPorts(server.base, server.door, bound, divided)
+        self.mail = MailPorts(server.base, server.door, bound)
         health = Health(
             self._look,
             server.settings.data_dir,
@@ -356,7 +354,6 @@ class Open:
             health,
             lambda: metrics(health, own_numbers()),
             bound,
-            divided,
         )
         self._server = server
 

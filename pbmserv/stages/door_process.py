@@ -16,7 +16,6 @@ from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.service.rounds import Rounds
 from pbmserv.stages.base import Base
-from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.door import Door
 from pbmserv.stages.mail_ports import MailPorts
 from pbmserv.stages.messages import ProbeWrite, StageState, StoreForm, StorePress
@@ -40,7 +39,7 @@ def door_process(setup: Setup) -> Process:
     """Return the process of the door."""
     base, bound = setup.base, setup.bound
     stage = DoorStage(base, Bell(setup.folder / "play.ring").ring)
-    ports = MailPorts(base, stage.door, bound, connection_shares(base.settings, bound))
+    ports = MailPorts(base, stage.door, bound)
 
     def state() -> StageState:
         return StageState(

@@ -9,7 +9,6 @@ from pbmserv.config.settings import Settings
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.service.operators.health import Health, Slots
 from pbmserv.stages.base import Base
-from pbmserv.stages.descriptors import PROBES, ConnectionShares
 from pbmserv.stages.ports import Bound, slots_of
 from pbmserv.stages.web_stage import WebStage
 from pbmserv.views.environment import environment
@@ -19,6 +18,14 @@ from pbmserv.web.mailbox.application import build_mailbox
 from pbmserv.web.operators.application import build_operators
 from pbmserv.web.probes import build_probes
 from pbmserv.web.rendering.site_facts import SiteFacts
+
+WEB = 200
+"""Connections of strangers to the pages."""
+WEB_OWN = 100
+"""Connections of our own proxies to the pages."""
+PROBES = 10
+"""Connections of strangers, and as many of our proxies, to metrics, the mailbox and operators'
+pages each."""
 
 
 class WebPorts:
@@ -31,13 +38,12 @@ class WebPorts:
         health: Health,
         metrics: Callable[[], Awaitable[bytes]],
         bound: Bound,
-        shares: ConnectionShares,
     ) -> None:
         settings = base.settings
         self._limits: dict[str, ConnectionLimits] = {}
         self._servers: list[WebServer] = []
         if bound.web is not None:
-            self._limits["web"] = limits = _limits("web", settings, shares)
+            self._limits["web"] = limits = _limits("web", settings, WEB, WEB_OWN)
             url = urlsplit(settings.web_url)
             pages = SiteFacts(
                 address=settings.address,
@@ -54,12 +60,12 @@ class WebPorts:
             self._servers.append(WebServer(site, bound.web, limits))
         if bound.metrics is not None:
             probes = build_probes(health, metrics)
-            limits = _limits("metrics", settings, PROBES)
+            limits = _limits("metrics", settings)
             self._servers.append(WebServer(probes, bound.metrics, limits))
         if bound.mailbox is not None and settings.smtp is not None:
             relay, smtp = settings.relay, settings.smtp
             mailbox = build_mailbox(relay, smtp, base.mail_domain, environment())
-            limits = _limits("mailbox", settings, PROBES)
+            limits = _limits("mailbox", settings)
             self._servers.append(WebServer(mailbox, bound.mailbox, limits))
         if bound.operators is not None and settings.operator_token is not None:
             site = build_operators(
@@ -70,7 +76,7 @@ class WebPorts:
                 environment(),
                 settings.web_proxies,
             )
-            limits = _limits("operators", settings, PROBES)
+            limits = _limits("operators", settings)
             self._servers.append(WebServer(site, bound.operators, limits))
 
     async def open(self) -> None:
@@ -88,5 +94,7 @@ class WebPorts:
         return slots_of(self._limits)
 
 
-def _limits(port: str, settings: Settings, shares: ConnectionShares) -> ConnectionLimits:
-    return ConnectionLimits(port, bounds(shares.web, shares.web_own), settings.web_proxies)
+def _limits(
+    port: str, settings: Settings, strangers: int = PROBES, own: int = PROBES
+) -> ConnectionLimits:
+    return ConnectionLimits(port, bounds(strangers, own), settings.web_proxies)

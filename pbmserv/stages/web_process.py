@@ -17,7 +17,6 @@ from pbmserv.service.operators.gauges import metrics as metrics_of
 from pbmserv.service.operators.health import Health
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages.current_work import THREADS, CurrentWork
-from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.messages import Request, StageState, StoreForm, StorePress
 from pbmserv.stages.operator_orders import OperatorOrders
 from pbmserv.stages.process import Process, Setup
@@ -54,9 +53,7 @@ def web_process(setup: Setup) -> Process:
     async def metrics() -> bytes:
         return await metrics_of(health, await asyncio.to_thread(stages.counted))
 
-    ports = WebPorts(
-        base, stage, health, metrics, setup.bound, connection_shares(base.settings, setup.bound)
-    )
+    ports = WebPorts(base, stage, health, metrics, setup.bound)
     beating = asyncio.create_task(_beat(setup.current), name="beat")
 
     def state() -> StageState:
