@@ -75,15 +75,11 @@ class CurrentWork:
         try:
             yield
         finally:
-            self.finish()
+            self._show(NONE, 0.0)
 
     def begin(self, number: int) -> None:
         """Show that this thread works on *number* from now on."""
         self._show(number, monotonic())
-
-    def finish(self) -> None:
-        """Show that this thread has nothing in hand."""
-        self._show(NONE, 0.0)
 
     def _show(self, number: int, begun: float) -> None:
         offset: int | None = getattr(self._mine, "offset", None)

@@ -195,7 +195,7 @@ class PlayStage:
             self.arrivals,
             tasks,
             self.positions,
-            self.writer,
+            self._watched,
             self.clock,
             self._rings,
             self._current,
