@@ -133,15 +133,13 @@ class Base:
 
     def disconnect(self) -> None:
         """Close all connections before a fork; each process opens its own."""
-        self.game.disconnect()
-        if self.mail is not self.game:
-            self.mail.disconnect()
+        for database in {self.game, self.mail}:
+            database.disconnect()
 
     def close(self) -> None:
         """Close the databases."""
-        self.game.close()
-        if self.mail is not self.game:
-            self.mail.close()
+        for database in {self.game, self.mail}:
+            database.close()
 
 
 def quota_of(game_store: Database, settings: Settings) -> Quota:

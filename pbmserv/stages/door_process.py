@@ -28,9 +28,7 @@ from pbmserv.store.delivery import arrivals, mail_stores, settled_arrivals
 from pbmserv.store.operators import health
 
 ROUND_S = 1.0
-"""Seconds between two removals of settled arrivals."""
-BLOCKS_EVERY = timedelta(seconds=5)
-"""Time after which the door reads again the senders that operators have blocked."""
+"""Seconds between two rounds of housekeeping."""
 BEAT = timedelta(seconds=30)
 """Time between two signs of life of the door."""
 
@@ -95,10 +93,9 @@ class DoorStage:
         )
         self.certificate = CertificateWatch(base.settings.tls_cert, base.clock.now)
         self._beat_at: datetime | None = None
-        self._blocks_at: datetime | None = None
         self._count_waiting()
         self._rounds = Rounds(
-            self.run_once, "removal", ROUND_S, "mails that are carried out could not be removed"
+            self.run_once, "housekeeping", ROUND_S, "the housekeeping of the door failed"
         )
 
     def run_once(self) -> None:
@@ -108,10 +105,8 @@ class DoorStage:
         self._count_waiting()
         now = self._base.clock.now()
         self.quota.measure(now)
-        if self._blocks_at is None or abs(now - self._blocks_at) >= BLOCKS_EVERY:
-            with self._base.game.reading.connect() as connection:
-                self.door.blocked.replace(blocked_senders.current(connection, now))
-            self._blocks_at = now
+        with self._base.game.reading.connect() as connection:
+            self.door.blocked.replace(blocked_senders.current(connection, now))
         self.certificate.look()
         if self._beat_at is None or now - self._beat_at >= BEAT:
             self.writer.submit(partial(mail_stores.beat, now=now)).result()
