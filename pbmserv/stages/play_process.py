@@ -94,7 +94,7 @@ def play_process(setup: Setup) -> Process:
         start=partial(asyncio.to_thread, stage.start),
         stop=partial(asyncio.to_thread, stage.stop),
         state=state,
-        answers=_answers(stage),
+        answers=answers_of_play(stage),
         woken=stage.play.ring,
         askers_end_s=ASKERS_END_S,
     )
@@ -300,7 +300,7 @@ def _arrivals(base: Base, writer: Writer, by: str) -> ArrivalQueue:
     return QueueOfOneStore(by, base.game, writer, base.clock, base.shares)
 
 
-def _answers(stage: PlayStage) -> Answers:
+def answers_of_play(stage: PlayStage) -> Answers:
     """Return play's answers to other processes."""
 
     def carry_out_order(request: CarryOutOrder) -> str:
