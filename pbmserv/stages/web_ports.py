@@ -42,7 +42,8 @@ class WebPorts:
         settings = base.settings
         self._limits: dict[str, ConnectionLimits] = {}
         self._servers: list[WebServer] = []
-        if bound.web is not None:
+        sockets = bound.sockets
+        if port := sockets.get("web"):
             self._limits["web"] = limits = _limits("web", settings, WEB, WEB_OWN)
             url = urlsplit(settings.web_url)
             pages = SiteFacts(
@@ -57,17 +58,17 @@ class WebPorts:
                 proxies=settings.web_proxies,
             )
             site = build_site(pages, stage.web_requests, environment(), health, base.registry)
-            self._servers.append(WebServer(site, bound.web, limits))
-        if bound.metrics is not None:
+            self._servers.append(WebServer(site, port, limits))
+        if port := sockets.get("metrics"):
             probes = build_probes(health, metrics)
             limits = _limits("metrics", settings)
-            self._servers.append(WebServer(probes, bound.metrics, limits))
-        if bound.mailbox is not None and settings.smtp is not None:
+            self._servers.append(WebServer(probes, port, limits))
+        if (port := sockets.get("mailbox")) and settings.smtp is not None:
             relay, smtp = settings.relay, settings.smtp
             mailbox = build_mailbox(relay, smtp, base.mail_domain, environment())
             limits = _limits("mailbox", settings)
-            self._servers.append(WebServer(mailbox, bound.mailbox, limits))
-        if bound.operators is not None and settings.operator_token is not None:
+            self._servers.append(WebServer(mailbox, port, limits))
+        if (port := sockets.get("operator_pages")) and settings.operator_token is not None:
             site = build_operators(
                 stage.operators,
                 settings.operator_token,
@@ -77,7 +78,7 @@ class WebPorts:
                 settings.web_proxies,
             )
             limits = _limits("operators", settings)
-            self._servers.append(WebServer(site, bound.operators, limits))
+            self._servers.append(WebServer(site, port, limits))
 
     async def open(self) -> None:
         """Begin to serve."""
