@@ -43,11 +43,7 @@ class ArrivalQueue(ABC):
 
     Attributes:
         has_more: whether the store may have more than the last call of `new` returned.
-        store: the name under which results of pages are kept: that of the mail store if it is a
-            SQLite file of its own, else ``""``.
     """
-
-    store: str
 
     def __init__(self, store: Database) -> None:
         self.has_more = True
@@ -95,18 +91,27 @@ class ArrivalQueue(ABC):
 
 
 class QueueOfTwoStores(ArrivalQueue):
-    """Door and play have a SQLite file each; the door removes what play has settled."""
+    """Door and play have a SQLite file each; the door removes what play has settled.
 
-    def __init__(self, mail: Database, game: Database, writer: Writer, clock: Clock) -> None:
+    Args:
+        mail, game: the two files, for reading.
+        store: the name under which arrivals of the mail store are settled in the game store.
+        writer: of the game store.
+        clock: decides which results are old.
+    """
+
+    def __init__(
+        self, mail: Database, game: Database, store: str, writer: Writer, clock: Clock
+    ) -> None:
         super().__init__(mail)
+        self._store = store
         self._game = game
         self._writer = writer
         self._clock = clock
         with mail.reading.connect() as connection:
-            self.store = mail_stores.uuid_of(connection)
             first = min(arrivals.numbers(connection), default=0)
         with game.reading.connect() as connection:
-            self._settled = settled_arrivals.numbers_since(connection, self.store, first)
+            self._settled = settled_arrivals.numbers_since(connection, store, first)
         self._last = 0
 
     def new(self) -> list[Arrival]:
@@ -124,7 +129,7 @@ class QueueOfTwoStores(ArrivalQueue):
         return pending
 
     def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
-        settled_arrivals.settle(connection, arrival, now, result, store=self.store)
+        settled_arrivals.settle(connection, arrival, now, result, store=self._store)
 
     def oldest(self) -> datetime | None:
         with self._mail.reading.connect() as connection:
@@ -141,9 +146,9 @@ class QueueOfTwoStores(ArrivalQueue):
         oldest_kept = self._clock.now() - RESULTS_KEPT
         with self._mail.reading.connect() as mail, self._game.reading.connect() as game:
             stored = set(arrivals.numbers(mail))
-            removed = settled_arrivals.numbers_before(game, self.store, oldest_kept) - stored
+            removed = settled_arrivals.numbers_before(game, self._store, oldest_kept) - stored
         if removed:
-            forget = partial(settled_arrivals.forget, store=self.store, gone=removed)
+            forget = partial(settled_arrivals.forget, store=self._store, gone=removed)
             self._writer.submit(forget).result()
         self._settled &= stored
 
@@ -158,8 +163,6 @@ class QueueOfOneStore(ArrivalQueue):
         clock: decides when leases end.
         shares: shares of the queue that are claimed one by one.
     """
-
-    store = ""
 
     def __init__(
         self,
@@ -215,7 +218,7 @@ class QueueOfOneStore(ArrivalQueue):
         if not arrival_claims.take(connection, arrival.id):
             raise Gone("carried out by another process")
         if arrival.kind in arrivals.OF_PAGES:
-            settled_arrivals.settle(connection, arrival, now, result, store=self.store)
+            settled_arrivals.settle(connection, arrival, now, result, store="")
 
     def oldest(self) -> datetime | None:
         with self._mail.reading.connect() as connection:

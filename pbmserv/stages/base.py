@@ -26,6 +26,7 @@ from pbmserv.stages.reply_keys import keys_of
 from pbmserv.stages.stores import open_stores
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.database import Database
+from pbmserv.store.delivery import mail_stores
 from pbmserv.store.delivery.shares import SHARES, UNDIVIDED, ask_by_share
 from pbmserv.web.operators.token import read_token
 
@@ -45,6 +46,8 @@ class Base:
     Attributes:
         started_at: when the server started; its processes inherit this.
         shares: shares of the queues that are claimed one by one.
+        mail_store_name: the name under which settled arrivals are recorded: the UUID of the mail
+            store if that is a file of its own, else ``""``.
     """
 
     def __init__(
@@ -58,6 +61,10 @@ class Base:
         if settings.distributed:
             ask_by_share(self.game)
         try:
+            self.mail_store_name = ""
+            if self.game.is_sqlite:
+                with self.mail.reading.connect() as connection:
+                    self.mail_store_name = mail_stores.uuid_of(connection)
             local, _, domain = settings.address.rpartition("@")
             ring = keys_of(self.game, self.clock)
             self.mail_domain = MailDomain(local.lower(), domain.lower(), ring)

@@ -126,11 +126,12 @@ class DoorStage:
                 return
             with self._base.mail.reading.connect() as mail:
                 stored = arrivals.numbers(mail)
-                store = mail_stores.uuid_of(mail)
             if not stored:
                 return
             with self._base.game.reading.connect() as game:
-                settled = settled_arrivals.numbers_since(game, store, stored[0])
+                settled = settled_arrivals.numbers_since(
+                    game, self._base.mail_store_name, stored[0]
+                )
             removable = [number for number in stored if number in settled]
             if removable:
                 self.writer.submit(partial(arrivals.remove, ids=removable)).result()

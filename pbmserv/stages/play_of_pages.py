@@ -13,7 +13,7 @@ from pbmserv.service.core.job_result import FAILED
 from pbmserv.service.core.page_form import PageForm
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages.base import Base
-from pbmserv.store.delivery import mail_stores, settled_arrivals
+from pbmserv.store.delivery import settled_arrivals
 
 R = TypeVar("R")
 
@@ -45,7 +45,6 @@ class PlayOfPages:
     def __init__(self, base: Base, door: PagesDoor) -> None:
         self.door = door
         self._base = base
-        self._store: str | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: set[asyncio.Event] = set()
 
@@ -89,7 +88,7 @@ class PlayOfPages:
         def is_there() -> bool:
             with self._base.game.reading.connect() as connection:
                 is_done, result = settled_arrivals.result_of(
-                    connection, self._store_name(), arrival
+                    connection, self._base.mail_store_name, arrival
                 )
             if is_done:
                 results.append(result)
@@ -115,11 +114,3 @@ class PlayOfPages:
                 woken.clear()
         finally:
             self._waiting.discard(woken)
-
-    def _store_name(self) -> str:
-        if self._store is None:
-            self._store = ""
-            if self._base.game.is_sqlite:
-                with self._base.mail.reading.connect() as connection:
-                    self._store = mail_stores.uuid_of(connection)
-        return self._store

@@ -296,7 +296,7 @@ def _arrivals(base: Base, writer: Writer, by: str) -> ArrivalQueue:
         by: see `PlayStage`.
     """
     if base.game.is_sqlite:
-        return QueueOfTwoStores(base.mail, base.game, writer, base.clock)
+        return QueueOfTwoStores(base.mail, base.game, base.mail_store_name, writer, base.clock)
     return QueueOfOneStore(by, base.game, writer, base.clock, base.shares)
 
 
