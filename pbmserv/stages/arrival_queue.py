@@ -30,7 +30,8 @@ plays, which may be idle, cannot carry these out."""
 CLAIMED_OF_LANE = 8
 """Most arrivals of one lane among them, so that a flood leaves room for others."""
 LEASE = timedelta(seconds=30)
-"""Time for which arrivals stay claimed if their play does not renew the lease: it has died."""
+"""Time for which arrivals stay claimed if their play does not renew the lease: it has ended. Its
+successor has the same name, and takes them at once."""
 RESULTS_KEPT = timedelta(hours=1)
 """Time for which a page can ask for the result of its form."""
 
@@ -70,10 +71,6 @@ class ArrivalQueue(ABC):
     @abstractmethod
     def tidy(self) -> None:
         """Forget old results, and renew the claims of the arrivals in hand."""
-
-    @abstractmethod
-    def release(self) -> None:
-        """Give pending arrivals back at the end of a process."""
 
     def done(self, arrival: Arrival) -> None:
         """Forget an arrival whose transaction is committed."""
@@ -138,9 +135,6 @@ class QueueOfTwoStores(ArrivalQueue):
             in_hand = min(self._in_hand.values(), default=None)
         return min((at for at in (unseen, in_hand) if at is not None), default=None)
 
-    def release(self) -> None:
-        """Do nothing: SQLite has a single play, so nothing is claimed."""
-
     def tidy(self) -> None:
         """Drop the notes about arrivals that the door has removed."""
         oldest_kept = self._clock.now() - RESULTS_KEPT
@@ -176,15 +170,10 @@ class QueueOfOneStore(ArrivalQueue):
         self._shares = shares
         self._writer = writer
         self._clock = clock
-        # A dead predecessor, or a claim whose answer was lost, may have left arrivals claimed in
-        # our name; the next claim gives them back.
+        # A predecessor that has ended, or a claim whose answer was lost, may have left arrivals
+        # claimed in our name; the next claim gives them back.
         self._may_have_lost = True
         super().__init__(database)
-
-    def release(self) -> None:
-        for share in self._shares:
-            job = partial(arrival_claims.release, by=self._by, share=share)
-            self._writer.submit(job).result()
 
     def new(self) -> list[Arrival]:
         if len(self._in_hand) > CLAIMED:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -61,7 +60,7 @@ from pbmserv.stages.watched_writer import WatchedWriter
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.boards.game_pauses import stopped as stopped_games
 from pbmserv.store.boards.positions import Positions
-from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer, open_writer
+from pbmserv.store.core.writer import Writer, open_writer
 from pbmserv.store.delivery.letter_claims import ClaimedLetter
 from pbmserv.store.operators import health
 
@@ -239,8 +238,6 @@ class PlayStage:
         for rounds in reversed(self._rounds):
             rounds.stop(STOP_S)
         self.play.stop(STOP_S)
-        with contextlib.suppress(*UNAVAILABLE, Closed):
-            self.arrivals.release()
         if self.senders is not None:
             self.senders.close()
         self.checks.close()
