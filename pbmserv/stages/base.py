@@ -113,9 +113,9 @@ class Base:
 
     def services_beside_play(self) -> Services:
         """Return the shared objects of a process that is not play, and checks no passwords."""
-        return self.services(Positions(self.registry), Memo(), self.traffic())
+        return self.services(Positions(self.registry), Memo())
 
-    def services(self, positions: Positions, memo: Memo, traffic: Traffic) -> Services:
+    def services(self, positions: Positions, memo: Memo) -> Services:
         """Return the objects that all commands of a process share."""
         settings = self.settings
         composer = Composer(self.mail_domain, self.registry, positions, settings.web_url)
@@ -124,7 +124,7 @@ class Base:
             registry=self.registry,
             positions=positions,
             memo=memo,
-            traffic=traffic,
+            traffic=self.traffic(),
             operators=settings.operators,
             signup=settings.signup,
             web_url=settings.web_url,

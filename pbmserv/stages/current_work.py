@@ -1,7 +1,7 @@
 """The work in hand of a process, in memory that outlives the process.
 
 The supervisor sees the work in which a process is stuck or with which it died, and a successor
-sees the work over which its predecessors were killed.
+sees the work over which its predecessors died.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from itertools import count
 from time import monotonic
 
-# Native: each value is written at once, so that a reader sees the old or the new one.
-_LAYOUT = struct.Struct("qdQ")
-_TIMES = struct.Struct("=qq")
+# A number, when it began, and the thread. Native: each value is written at once, so that a reader
+# sees the old or the new one.
+_WORK = struct.Struct("qdQ")
+_COUNT = struct.Struct("=qq")  # a number, and the deaths over it
 NONE = 0
 """The number of a thread that has nothing in hand."""
 MOST_DEADLY = 64
@@ -33,11 +34,11 @@ class Deaths:
     """
 
     def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, _TIMES.size * MOST_DEADLY)
+        self._memory = mmap.mmap(-1, _COUNT.size * MOST_DEADLY)
 
     def by_work(self) -> dict[int, int]:
         """Return the number of deaths by the number of the work."""
-        return {number: times for number, times in _TIMES.iter_unpack(self._memory) if times}
+        return {number: times for number, times in _COUNT.iter_unpack(self._memory) if times}
 
     def add(self, number: int) -> None:
         """Count one more death over a piece of work."""
@@ -48,7 +49,7 @@ class Deaths:
     def replace(self, counts: Mapping[int, int]) -> None:
         """Replace all counts."""
         newest = list(counts.items())[-MOST_DEADLY:]
-        octets = b"".join(_TIMES.pack(number, times) for number, times in newest)
+        octets = b"".join(_COUNT.pack(number, times) for number, times in newest)
         self._memory[:] = octets.ljust(len(self._memory), b"\0")
 
 
@@ -64,7 +65,7 @@ class CurrentWork:
 
     def __init__(self, deaths: Deaths | None = None) -> None:
         self.deaths = deaths or Deaths()
-        self._memory = mmap.mmap(-1, _LAYOUT.size * THREADS)
+        self._memory = mmap.mmap(-1, _WORK.size * THREADS)
         self._indexes = count()
         self._mine = threading.local()
 
@@ -84,8 +85,8 @@ class CurrentWork:
     def _show(self, number: int, begun: float) -> None:
         offset: int | None = getattr(self._mine, "offset", None)
         if offset is None:
-            offset = self._mine.offset = next(self._indexes) % THREADS * _LAYOUT.size
-        _LAYOUT.pack_into(self._memory, offset, number, begun, threading.get_native_id())
+            offset = self._mine.offset = next(self._indexes) % THREADS * _WORK.size
+        _WORK.pack_into(self._memory, offset, number, begun, threading.get_native_id())
 
     def killed_over(self) -> Mapping[int, int]:
         """Return how often processes of this stage were killed over their work, or in play died
@@ -95,11 +96,11 @@ class CurrentWork:
     def clear(self) -> None:
         """Forget the work of a process that has died."""
         for index in range(THREADS):
-            _LAYOUT.pack_into(self._memory, index * _LAYOUT.size, NONE, 0.0, 0)
+            _WORK.pack_into(self._memory, index * _WORK.size, NONE, 0.0, 0)
 
     def all(self) -> list[int]:
         """Return the numbers of all work in hand."""
-        return [number for number, _, _ in _LAYOUT.iter_unpack(self._memory) if number != NONE]
+        return [number for number, _, _ in _WORK.iter_unpack(self._memory) if number != NONE]
 
     def longest(self, not_before: float = 0.0) -> tuple[int, float]:
         """Return the work that has been in hand for longest, and for how many seconds.
@@ -113,7 +114,7 @@ class CurrentWork:
         # The number of work that begins just now may be there before its time is.
         entries = [
             (since, number)
-            for number, since, _ in _LAYOUT.iter_unpack(self._memory)
+            for number, since, _ in _WORK.iter_unpack(self._memory)
             if number != NONE and since
         ]
         if not entries:
@@ -123,7 +124,7 @@ class CurrentWork:
 
     def thread_of(self, number: int) -> int:
         """Return the thread that has had a piece of work in hand for longest, by its native id."""
-        entries = [entry for entry in _LAYOUT.iter_unpack(self._memory) if entry[0] == number]
+        entries = [entry for entry in _WORK.iter_unpack(self._memory) if entry[0] == number]
         return min(entries, key=lambda entry: entry[1])[2] if entries else 0
 
 

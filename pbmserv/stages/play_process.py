@@ -146,7 +146,7 @@ class PlayStage:
         self._watched = WatchedWriter(self.writer, self._current)
         self.positions = Positions(base.registry)
         self.passwords = passwords or Passwords()
-        self.services = base.services(self.positions, self.passwords.memo, base.traffic())
+        self.services = base.services(self.positions, self.passwords.memo)
         self.quota = base.quota()
         self.mails = MailService(self.services, self.quota, HANDLERS)
         self.checks = PasswordChecks(self.services, self.passwords, base.game, self.writer, clock)

@@ -29,7 +29,8 @@ class Setup:
         bound: the listening sockets.
         folder: the run folder of this server (`run_folders`).
         processes: the names of all processes of this server.
-        current: shows the parent the work in hand.
+        current: shows the parent the work in hand, and this process the work over which others of
+            its stage died.
         stops: the latest processes that hung or died in the rules of games.
         ready: tells the parent that clients may come.
     """
