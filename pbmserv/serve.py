@@ -20,9 +20,9 @@ from pbmserv.net import listening
 from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.stages import messages, preflight
 from pbmserv.stages.base import Base
-from pbmserv.stages.descriptors import connection_shares
+from pbmserv.stages.descriptors import raise_limit
 from pbmserv.stages.greeting import greeting
-from pbmserv.stages.ports import Bound, bind
+from pbmserv.stages.ports import MAIL_PORTS, WEB_PORTS, Bound, bind
 from pbmserv.stages.run_folders import held_run_folder
 from pbmserv.stages.stage_names import STAGES
 from pbmserv.stages.supervisor import Supervisor
@@ -48,8 +48,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = STAGES) -> int:
     preflight.refuse_wrong_clock(SystemClock())
     bound = bind(_for_stages(loaded.settings, stages))
     try:
-        if few := connection_shares(loaded.settings, bound).warning:
-            logging.getLogger("pbmserv.ports").warning("%s", few)
+        raise_limit(loaded.settings, bound)
         with preflight.held_folders(loaded, stages):
             url = loaded.settings.database
             for warning in open_to_others(loaded.settings.data_dir, url, mail_url(url)):
@@ -109,34 +108,19 @@ def _open(settings: Settings) -> tuple[Base, str]:
 def _for_stages(settings: Settings, stages: Sequence[str]) -> Settings:
     """Return the settings without the listeners of stages that run elsewhere, and without the
     certificate if only the door's user may be able to read it."""
+    off: set[str] = set()
     if "door" not in stages:
-        settings = settings.model_copy(
-            update=dict.fromkeys(("smtp", "smtps", "lmtp", "mailbox", "tls_cert"))
-        )
+        off |= {*MAIL_PORTS, "mailbox", "tls_cert"}
     if "web" not in stages:
-        settings = settings.model_copy(
-            update=dict.fromkeys(("web", "metrics", "mailbox", "operator_pages"))
-        )
-    return settings
+        off |= {*WEB_PORTS}
+    return settings.model_copy(update=dict.fromkeys(off))
 
 
 def _with_ports(settings: Settings, bound: Bound) -> Settings:
     """Return the settings with the ports that were bound in place of port 0."""
-    smtp = listening.port_of(bound.smtp, settings.smtp)
-    smtps = listening.port_of(bound.smtps, settings.smtps)
-    web = listening.port_of(bound.web, settings.web)
-    web_url = settings.web_url
-    if web is not None and not web_url:
-        web_url = public_url(web)
-    mailbox = listening.port_of(bound.mailbox, settings.mailbox)
-    operators = listening.port_of(bound.operators, settings.operator_pages)
-    return settings.model_copy(
-        update={
-            "smtp": smtp,
-            "smtps": smtps,
-            "web": web,
-            "web_url": web_url,
-            "mailbox": mailbox,
-            "operator_pages": operators,
-        }
-    )
+    ports = {
+        name: listening.port_of(port, getattr(settings, name))
+        for name, port in bound.sockets.items()
+    }
+    web_url = settings.web_url or (public_url(ports["web"]) if "web" in ports else "")
+    return settings.model_copy(update={**ports, "web_url": web_url})

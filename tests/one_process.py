@@ -11,10 +11,11 @@ from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.relay import Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.stages.base import Base
-from pbmserv.stages.bots_process import BotsStage
+from pbmserv.stages.bots_process import make_bot_worker
 from pbmserv.stages.door_process import DoorStage
 from pbmserv.stages.play_process import PlayStage
 from pbmserv.stages.post_process import PostStage
+from pbmserv.stages.process import STOP_S
 from pbmserv.stages.rings import Rings
 from pbmserv.stages.web_stage import WebStage
 
@@ -69,7 +70,7 @@ class Server:
                 self.base, self.play_stage.outbox_writer, relay, by=f"{host} post1"
             )
             stack.callback(self.post_stage.stop)
-            self.bots_stage = BotsStage(self.base, self.play_stage.bot_moves)
+            self.bot_worker = make_bot_worker(self.base, self.play_stage.bot_moves)
             self.web_stage = WebStage(self.base, self.door_stage.door, _Side(self.play_stage))
             stack.pop_all()
         self.settings = settings
@@ -88,14 +89,13 @@ class Server:
         self.parser = self.play_stage.parser
         self.outbox = self.post_stage.outbox
         self.sender = self.post_stage.sender
-        self.bot_worker = self.bots_stage.bot_worker
         self.web_requests = self.web_stage.web_requests
 
     def close(self) -> None:
         """Finish the work in hand, and close everything."""
         self.door_stage.stop()
         self.play_stage.stop()
-        self.bots_stage.stop()
+        self.bot_worker.stop(STOP_S)
         self.post_stage.stop()
         self.base.close()
 
@@ -112,8 +112,8 @@ class Server:
 
     def vitals(self) -> list[Vital]:
         """Return the states of all threads."""
-        stages = (self.door_stage, self.play_stage, self.post_stage, self.bots_stage)
-        return [vital for stage in stages for vital in stage.vitals()]
+        stages = (self.door_stage, self.play_stage, self.post_stage)
+        return [*(vital for stage in stages for vital in stage.vitals()), self.bot_worker.vital()]
 
     def _ring_post(self) -> None:
         self.post_stage.sender.wake()
@@ -123,4 +123,4 @@ class Server:
 
     def _ring_bots(self) -> None:
         self.bots_were_rung = True
-        self.bots_stage.bot_worker.ask()
+        self.bot_worker.ask()

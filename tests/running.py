@@ -40,10 +40,9 @@ from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.gauges import metrics
 from pbmserv.service.operators.health import Health, Parts
 from pbmserv.service.schedule import scheduler
-from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.mail_ports import MailPorts
 from pbmserv.stages.ports import Bound, bind
-from pbmserv.stages.state import own_numbers
+from pbmserv.stages.stage_states import own_numbers
 from pbmserv.stages.web_ports import WebPorts
 from pbmserv.store.accounts import players
 from pbmserv.store.operators import health as rows
@@ -329,8 +328,7 @@ class Open:
     """All ports of a server in one event loop."""
 
     def __init__(self, server: Server, bound: Bound) -> None:
-        divided = connection_shares(server.settings, bound)
-        self.mail = MailPorts(server.base, server.door, bound, divided)
+        self.mail = MailPorts(server.base, server.door, bound)
         health = Health(
             self._look,
             server.settings.data_dir,
@@ -345,7 +343,6 @@ class Open:
             health,
             lambda: metrics(health, own_numbers()),
             bound,
-            divided,
         )
         self._server = server
 
@@ -372,7 +369,7 @@ class Open:
         await self.mail.open()
         await self.web.open()
         self._server.post_stage.start()
-        self._server.bots_stage.start()
+        self._server.bot_worker.start()
 
     async def close(self) -> None:
         await self.mail.close()
@@ -422,10 +419,9 @@ def start(
     )
     relay = WatchedRelay(folder / "mail")
     bound = bind(loaded)
-    smtp = port_of(bound.smtp, loaded.smtp)
-    web = port_of(bound.web, loaded.web)
+    ports = {name: port_of(at, getattr(loaded, name)) for name, at in bound.sockets.items()}
+    smtp, web = ports["smtp"], ports.get("web")
     web_url = loaded.web_url or (public_url(web) if web else "")
-    assert bound.smtp is not None
     with trusted_copies(), patch.object(scheduler, "POLL_S", KEEPER_POLL_S):
         server = Server(
             loaded.model_copy(update={"smtp": smtp, "web_url": web_url}),
@@ -434,16 +430,20 @@ def start(
             Passwords(cheap_hasher()),
             names or Zone(),
         )
+
+    def number_of(port: str) -> int:
+        return ports[port].port if port in ports else 0
+
     running = Running(
         server,
-        bound.smtp.getsockname()[1],
-        bound.web.getsockname()[1] if bound.web else 0,
+        smtp.port,
+        number_of("web"),
         relay,
-        smtps_port=bound.smtps.getsockname()[1] if bound.smtps else 0,
-        metrics_port=bound.metrics.getsockname()[1] if bound.metrics else 0,
-        mailbox_port=bound.mailbox.getsockname()[1] if bound.mailbox else 0,
-        operators_port=bound.operators.getsockname()[1] if bound.operators else 0,
-        lmtp_port=lmtp.port if (lmtp := port_of(bound.lmtp, loaded.lmtp)) else 0,
+        smtps_port=number_of("smtps"),
+        metrics_port=number_of("metrics"),
+        mailbox_port=number_of("mailbox"),
+        operators_port=number_of("operator_pages"),
+        lmtp_port=number_of("lmtp"),
     )
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="server")

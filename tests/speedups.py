@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Engine, event
 
 from pbmserv.outbound import sender
 from pbmserv.service.auth import passwords
-from pbmserv.stages import lanes, play, supervisor
+from pbmserv.stages import play, supervisor
 from pbmserv.store.core import database, schema
 from pbmserv.views.environment import environment, templates_root
 
@@ -74,7 +74,6 @@ def shorten_pauses() -> None:
     """Let servers notice sooner what tests do to them."""
     supervisor.LOOK_S = 0.05
     supervisor.SHARED = 2
-    lanes.WARY_S = 0.5
     play.AGAIN_S = 0.3
     sender.TROUBLE_S = 0.5
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -57,7 +56,7 @@ def retry_mails(
 
     Example: pbmserv inbox retry 12 13 --why "fixed in this version"
     """
-    from pbmserv.stages.operators import orders
+    from pbmserv.stages.operator_orders import orders
 
     numbers = list(dict.fromkeys(numbers))
     with _kept_mails(config) as mails:
@@ -110,10 +109,8 @@ def print_mail(mails: KeptMailsView, number: int) -> None:
     say(raw)
 
 
-@contextmanager
-def _kept_mails(config: Path | None) -> Iterator[KeptMailsView]:
+def _kept_mails(config: Path | None) -> AbstractContextManager[KeptMailsView]:
     configuration = loaded(config)
-    from pbmserv.stages.operators import reading
+    from pbmserv.stages.operator_queries import open_kept_mails
 
-    with reading(configuration) as play:
-        yield play.kept_mails
+    return open_kept_mails(configuration)

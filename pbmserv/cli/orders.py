@@ -53,10 +53,9 @@ GameKey: TypeAlias = Annotated[str, typer.Argument(metavar="GAME")]
 def look(config: Path | None, query: Callable[[CommandContext], T]) -> T:
     """Return the result of a query on the database, which changes nothing."""
     settings = loaded(config)
-    from pbmserv.stages.operators import reading
+    from pbmserv.stages import operator_queries
 
-    with reading(settings) as play:
-        return play.operators.look(query)
+    return operator_queries.look(settings, query)
 
 
 def give_order(
@@ -70,7 +69,7 @@ def give_order(
     """Give the server the signed order to call a deed with these arguments; print the result."""
     settings = loaded(config)
     from pbmserv.service.operators.orders import order
-    from pbmserv.stages.operators import orders
+    from pbmserv.stages.operator_orders import orders
 
     say(orders(settings).do(signature(by, why), order(deed, *args, **kwargs)))
 

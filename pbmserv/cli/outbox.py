@@ -74,7 +74,7 @@ def _relay_line(config: Path | None) -> str:
     """Return a sentence about a relay that does not answer the server on this machine."""
     from pbmserv.service.operators.server_status import relay_line
     from pbmserv.stages.run_folders import first_run_folder
-    from pbmserv.stages.state import states, worst_relay
+    from pbmserv.stages.stage_states import states, worst_relay
 
     return relay_line(
         worst_relay(states(first_run_folder(loaded(config).settings.data_dir)).values())

@@ -47,9 +47,9 @@ def _advice(listen: Listen, error: OSError) -> str:
     return "name a free port of this machine"
 
 
-def port_of(bound: socket.socket | None, listen: Listen | None) -> Listen | None:
+def port_of(bound: socket.socket, listen: Listen) -> Listen:
     """Return the real address of a socket: port 0 becomes the port that the system chose."""
-    if bound is None or listen is None or listen.path is not None:
+    if listen.path is not None:
         return listen
     return Listen(listen.host, bound.getsockname()[1])
 

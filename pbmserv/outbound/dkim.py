@@ -59,7 +59,7 @@ class Signer:
         unsigned = (
             f"DKIM-Signature: v=1; a={_ALGORITHMS[key.kind]}; c=relaxed/relaxed;\r\n"
             f" d={self._domain}; s={key.selector}; t={now};\r\n"
-            f" h={_folded(':'.join(names), ':')};\r\n"
+            f" h={_folded(names)};\r\n"
             f" bh={digest};\r\n"
             " b="
         ).encode()
@@ -99,8 +99,7 @@ def relaxed_body(body: bytes) -> bytes:
     return b"".join(line + b"\r\n" for line in lines)
 
 
-def _folded(words: str, separator: str) -> str:
-    """Return words with a line break after every sixth separator."""
-    parts = words.split(separator)
-    lines = [separator.join(parts[at : at + 6]) for at in range(0, len(parts), 6)]
-    return f"{separator}\r\n ".join(lines)
+def _folded(names: Sequence[str]) -> str:
+    """Return names of fields with colons between them, and a line break after every sixth."""
+    lines = [":".join(names[at : at + 6]) for at in range(0, len(names), 6)]
+    return ":\r\n ".join(lines)

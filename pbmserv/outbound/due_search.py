@@ -8,7 +8,8 @@ from time import monotonic
 from typing import TypeAlias
 
 PAUSES = 50
-"""While domains are closed: pause between two searches of the queue, in times of a search."""
+"""Pause between two searches of the queue while domains are closed, as a multiple of the time that
+a search takes."""
 
 NextDue: TypeAlias = Callable[[Collection[str]], datetime | None]
 """Returns when the next letter is due that does not go to one of these domains."""

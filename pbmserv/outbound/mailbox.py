@@ -45,39 +45,39 @@ class Mailbox:
 
     def messages(self, *, unread_only: bool = False) -> Iterator[StoredLetter]:
         """Yield letters in the order in which they were made."""
-        for _, key, path in sorted(self._entries("new", "cur")):
+        for _, key, path in sorted(self._entries()):
             if not (unread_only and _is_seen(path)):
                 yield from _read_letter(key, path)
 
     def newest(self, most: int) -> list[StoredLetter]:
         """Return at most *most* letters, newest first."""
-        entries = sorted(self._entries("new", "cur"), reverse=True)[:most]
+        entries = sorted(self._entries(), reverse=True)[:most]
         return [letter for _, key, path in entries for letter in _read_letter(key, path)]
 
     def letter(self, key: str) -> StoredLetter | None:
         """Return the letter with this key, `None` if there is none."""
-        entries = [entry for entry in self._entries("new", "cur") if entry[1] == key]
+        entries = [entry for entry in self._entries() if entry[1] == key]
         letters = [letter for _, _, path in entries for letter in _read_letter(key, path)]
         return letters[0] if letters else None
 
     def unread(self) -> list[str]:
         """Return the keys of unread letters, oldest first."""
-        return [key for _, key, path in sorted(self._entries("new", "cur")) if not _is_seen(path)]
+        return [key for _, key, path in sorted(self._entries()) if not _is_seen(path)]
 
     def mark_seen(self, key: str) -> None:
         """Mark a letter as read; its other flags stay. A letter that was deleted is ignored."""
-        for _, entry_key, path in self._entries("new", "cur"):
+        for _, entry_key, path in self._entries():
             if entry_key == key and not _is_seen(path):
                 flags = {*Path(path).name.partition(":2,")[2], _SEEN}
                 with contextlib.suppress(FileNotFoundError):
                     Path(path).rename(self._box / "cur" / f"{key}:2,{''.join(sorted(flags))}")
 
-    def _entries(self, *folders: str) -> Iterator[tuple[int, str, str]]:
+    def _entries(self) -> Iterator[tuple[int, str, str]]:
         """Yield time (ns), key and path of each letter, in any order.
 
         The time is the file's modification time, which survives the move to `cur`.
         """
-        for folder in folders:
+        for folder in ("new", "cur"):
             with contextlib.suppress(FileNotFoundError), os.scandir(self._box / folder) as entries:
                 for entry in entries:
                     # A mail reader may move or delete a letter meanwhile.

@@ -6,13 +6,12 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from pbmserv.clock import Clock
 from pbmserv.errors import MustWait, ServerFault, StoreAway
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.monitoring.vitals import Watch
 from pbmserv.outbound.dkim import Signer
-from pbmserv.outbound.outbox_writer import LEASE, OutboxWriter
+from pbmserv.outbound.outbox_writer import OutboxWriter
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.results import Result
 from pbmserv.store.core.database import Database
@@ -31,7 +30,6 @@ class Outbox:
         writer: changes the outbox.
         composer: makes letters from the record; others may use it, too.
         signer: adds DKIM signatures.
-        clock: decides which letters are due.
         watch: tells the supervisor which letter is being made.
     """
 
@@ -42,7 +40,6 @@ class Outbox:
         writer: OutboxWriter,
         composer: Composer,
         signer: Signer,
-        clock: Clock,
         watch: Watch,
     ) -> None:
         self._by = by
@@ -50,7 +47,6 @@ class Outbox:
         self._writer = writer
         self.composer = composer
         self._signer = signer
-        self._clock = clock
         self._watch = watch
 
     def claim(self, claim: Claim) -> list[ClaimedLetter]:
@@ -63,7 +59,7 @@ class Outbox:
 
     def renew(self, ids: Sequence[int]) -> None:
         """Extend the leases of letters in hand."""
-        self._writer.renew(ids, self._clock.now() + LEASE)
+        self._writer.renew(ids)
 
     def make(self, rows: Sequence[ClaimedLetter]) -> list[OutgoingLetter]:
         """Return the claimed letters, made from the record and ready to be sent.

@@ -60,7 +60,7 @@ class OutboxWriter(Protocol):
         """
         ...
 
-    def renew(self, ids: Sequence[int], until: datetime) -> None:
+    def renew(self, ids: Sequence[int]) -> None:
         """Extend the leases of letters; settled ones stay as they are."""
         ...
 
@@ -108,7 +108,8 @@ class DirectOutboxWriter:
                 rows += self._writer.submit(job).result()
         return _others_first(rows)
 
-    def renew(self, ids: Sequence[int], until: datetime) -> None:
+    def renew(self, ids: Sequence[int]) -> None:
+        until = self._clock.now() + LEASE
         self._writer.submit(partial(letter_claims.renew, ids=ids, until=until)).result()
 
     def settle(self, results: Sequence[Result]) -> None:

@@ -30,7 +30,8 @@ plays, which may be idle, cannot carry these out."""
 CLAIMED_OF_LANE = 8
 """Most arrivals of one lane among them, so that a flood leaves room for others."""
 LEASE = timedelta(seconds=30)
-"""Time for which arrivals stay claimed if their play does not renew the lease: it has died."""
+"""Time for which arrivals stay claimed if their play does not renew the lease: it has ended. Its
+successor has the same name, and takes them at once."""
 RESULTS_KEPT = timedelta(hours=1)
 """Time for which a page can ask for the result of its form."""
 
@@ -43,11 +44,7 @@ class ArrivalQueue(ABC):
 
     Attributes:
         has_more: whether the store may have more than the last call of `new` returned.
-        store: the name under which results of pages are kept: that of the mail store if it is a
-            SQLite file of its own, else ``""``.
     """
-
-    store: str
 
     def __init__(self, store: Database) -> None:
         self.has_more = True
@@ -75,10 +72,6 @@ class ArrivalQueue(ABC):
     def tidy(self) -> None:
         """Forget old results, and renew the claims of the arrivals in hand."""
 
-    @abstractmethod
-    def release(self) -> None:
-        """Give pending arrivals back at the end of a process."""
-
     def done(self, arrival: Arrival) -> None:
         """Forget an arrival whose transaction is committed."""
         with self._guard:
@@ -95,18 +88,27 @@ class ArrivalQueue(ABC):
 
 
 class QueueOfTwoStores(ArrivalQueue):
-    """Door and play have a SQLite file each; the door removes what play has settled."""
+    """Door and play have a SQLite file each; the door removes what play has settled.
 
-    def __init__(self, mail: Database, game: Database, writer: Writer, clock: Clock) -> None:
+    Args:
+        mail, game: the two files, for reading.
+        store: the name under which arrivals of the mail store are settled in the game store.
+        writer: of the game store.
+        clock: decides which results are old.
+    """
+
+    def __init__(
+        self, mail: Database, game: Database, store: str, writer: Writer, clock: Clock
+    ) -> None:
         super().__init__(mail)
+        self._store = store
         self._game = game
         self._writer = writer
         self._clock = clock
         with mail.reading.connect() as connection:
-            self.store = mail_stores.uuid_of(connection)
             first = min(arrivals.numbers(connection), default=0)
         with game.reading.connect() as connection:
-            self._settled = settled_arrivals.numbers_since(connection, self.store, first)
+            self._settled = settled_arrivals.numbers_since(connection, store, first)
         self._last = 0
 
     def new(self) -> list[Arrival]:
@@ -124,7 +126,7 @@ class QueueOfTwoStores(ArrivalQueue):
         return pending
 
     def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
-        settled_arrivals.settle(connection, arrival, now, result, store=self.store)
+        settled_arrivals.settle(connection, arrival, now, result, store=self._store)
 
     def oldest(self) -> datetime | None:
         with self._mail.reading.connect() as connection:
@@ -133,17 +135,14 @@ class QueueOfTwoStores(ArrivalQueue):
             in_hand = min(self._in_hand.values(), default=None)
         return min((at for at in (unseen, in_hand) if at is not None), default=None)
 
-    def release(self) -> None:
-        """Do nothing: SQLite has a single play, so nothing is claimed."""
-
     def tidy(self) -> None:
         """Drop the notes about arrivals that the door has removed."""
         oldest_kept = self._clock.now() - RESULTS_KEPT
         with self._mail.reading.connect() as mail, self._game.reading.connect() as game:
             stored = set(arrivals.numbers(mail))
-            removed = settled_arrivals.numbers_before(game, self.store, oldest_kept) - stored
+            removed = settled_arrivals.numbers_before(game, self._store, oldest_kept) - stored
         if removed:
-            forget = partial(settled_arrivals.forget, store=self.store, gone=removed)
+            forget = partial(settled_arrivals.forget, store=self._store, gone=removed)
             self._writer.submit(forget).result()
         self._settled &= stored
 
@@ -159,8 +158,6 @@ class QueueOfOneStore(ArrivalQueue):
         shares: shares of the queue that are claimed one by one.
     """
 
-    store = ""
-
     def __init__(
         self,
         by: str,
@@ -173,15 +170,10 @@ class QueueOfOneStore(ArrivalQueue):
         self._shares = shares
         self._writer = writer
         self._clock = clock
-        # A dead predecessor, or a claim whose answer was lost, may have left arrivals claimed in
-        # our name; the next claim gives them back.
+        # A predecessor that has ended, or a claim whose answer was lost, may have left arrivals
+        # claimed in our name; the next claim gives them back.
         self._may_have_lost = True
         super().__init__(database)
-
-    def release(self) -> None:
-        for share in self._shares:
-            job = partial(arrival_claims.release, by=self._by, share=share)
-            self._writer.submit(job).result()
 
     def new(self) -> list[Arrival]:
         if len(self._in_hand) > CLAIMED:
@@ -215,7 +207,7 @@ class QueueOfOneStore(ArrivalQueue):
         if not arrival_claims.take(connection, arrival.id):
             raise Gone("carried out by another process")
         if arrival.kind in arrivals.OF_PAGES:
-            settled_arrivals.settle(connection, arrival, now, result, store=self.store)
+            settled_arrivals.settle(connection, arrival, now, result, store="")
 
     def oldest(self) -> datetime | None:
         with self._mail.reading.connect() as connection:

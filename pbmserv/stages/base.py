@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -16,17 +15,18 @@ from pbmserv.inbound.auth.senders import Senders
 from pbmserv.inbound.auth.verdict import Trusted
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.dns import Resolver, SystemResolver
-from pbmserv.mail.key_ring import KeyRing
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.services import Services
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.text_quota import Quota
+from pbmserv.service.mails.incoming import MailParser
 from pbmserv.service.schedule.retention import KeepTimes
+from pbmserv.stages.reply_keys import keys_of
 from pbmserv.stages.stores import open_stores
-from pbmserv.store.accounts import signing_keys
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.database import Database
+from pbmserv.store.delivery import mail_stores
 from pbmserv.store.delivery.shares import SHARES, UNDIVIDED, ask_by_share
 from pbmserv.web.operators.token import read_token
 
@@ -46,6 +46,8 @@ class Base:
     Attributes:
         started_at: when the server started; its processes inherit this.
         shares: shares of the queues that are claimed one by one.
+        mail_store_name: the name under which settled arrivals are recorded: the UUID of the mail
+            store if that is a file of its own, else ``""``.
     """
 
     def __init__(
@@ -59,6 +61,10 @@ class Base:
         if settings.distributed:
             ask_by_share(self.game)
         try:
+            self.mail_store_name = ""
+            if self.game.is_sqlite:
+                with self.mail.reading.connect() as connection:
+                    self.mail_store_name = mail_stores.uuid_of(connection)
             local, _, domain = settings.address.rpartition("@")
             ring = keys_of(self.game, self.clock)
             self.mail_domain = MailDomain(local.lower(), domain.lower(), ring)
@@ -100,7 +106,16 @@ class Base:
         trusted = Trusted(settings.authserv_id, settings.arc_sealers, settings.authserv_hops)
         return Senders(names or SystemResolver(), trusted)
 
-    def services(self, positions: Positions, memo: Memo, traffic: Traffic) -> Services:
+    def parser(self) -> MailParser:
+        """Return the reader of mails."""
+        games = tuple(game.info.key for game in self.registry)
+        return MailParser(self.mail_domain, games, self.settings.mail_servers)
+
+    def services_beside_play(self) -> Services:
+        """Return the shared objects of a process that is not play, and checks no passwords."""
+        return self.services(Positions(self.registry), Memo())
+
+    def services(self, positions: Positions, memo: Memo) -> Services:
         """Return the objects that all commands of a process share."""
         settings = self.settings
         composer = Composer(self.mail_domain, self.registry, positions, settings.web_url)
@@ -109,7 +124,7 @@ class Base:
             registry=self.registry,
             positions=positions,
             memo=memo,
-            traffic=traffic,
+            traffic=self.traffic(),
             operators=settings.operators,
             signup=settings.signup,
             web_url=settings.web_url,
@@ -119,26 +134,19 @@ class Base:
             secrets=partial(_operators_secrets, settings.operator_token),
         )
 
-    def read_keys(self) -> None:
-        """Read the keys of reply addresses again."""
-        ring = keys_of(self.game, self.clock)
-        self.mail_domain.ring.keys, self.mail_domain.ring.retired = ring.keys, ring.retired
-
     def name_connections(self, name: str) -> None:
         """Set the name of new connections to PostgreSQL, by which its own tools list them."""
         self.game.application = self.mail.application = name
 
     def disconnect(self) -> None:
         """Close all connections before a fork; each process opens its own."""
-        self.game.disconnect()
-        if self.mail is not self.game:
-            self.mail.disconnect()
+        for database in {self.game, self.mail}:
+            database.disconnect()
 
     def close(self) -> None:
         """Close the databases."""
-        self.game.close()
-        if self.mail is not self.game:
-            self.mail.close()
+        for database in {self.game, self.mail}:
+            database.close()
 
 
 def quota_of(game_store: Database, settings: Settings) -> Quota:
@@ -159,17 +167,3 @@ def _operators_secrets(path: Path | None) -> Sequence[str]:
         return (read_token(path),)
     except ConfigError:  # without a valid token the pages are closed
         return ()
-
-
-def keys_of(database: Database, clock: Clock) -> KeyRing:
-    """Return the keys that sign reply addresses; the first start makes one."""
-    with database.reading.connect() as connection:
-        keys = signing_keys.valid_secrets(connection)
-        retired = signing_keys.retired_secrets(connection)
-    if not keys:
-        with database.writing.begin() as connection:
-            keys = signing_keys.valid_secrets(connection)
-            if not keys:
-                signing_keys.add(connection, 1, secrets.token_bytes(32), clock.now())
-                keys = signing_keys.valid_secrets(connection)
-    return KeyRing(keys, retired)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pbmserv.engine.protocol import Equipped
 from pbmserv.engine.registry import OURS
-from pbmserv.monitoring.vitals import Vital, Watch
+from pbmserv.monitoring.vitals import Watch
 from pbmserv.service.bots.bot_moves import Moves, Thought
 from pbmserv.service.bots.bot_worker import TICK_S, BotWorker
 from pbmserv.stages.base import Base
@@ -30,64 +30,41 @@ def bots_process(setup: Setup) -> Process:
     package = setup.name.partition("-")[2] or OURS
     games = [game for game in base.registry if base.registry.package_of(game.info.key) == package]
     keys = tuple(game.info.key for game in games)
-    stage = BotsStage(base, MovesOfPlay(play), setup.current, TICK_S, games=keys)
-
+    worker = make_bot_worker(base, MovesOfPlay(play), setup.current, TICK_S, keys)
     equipment = "; ".join(game.equipment() for game in games if isinstance(game, Equipped))
     log.debug("bots think", extra={"equipment": equipment})
 
     def state() -> StageState:
-        return StageState(tuple(stage.vitals()), doing=equipment)
+        return StageState((worker.vital(),), doing=equipment)
 
     async def start() -> None:
-        stage.start()
+        worker.start()
 
     async def stop() -> None:
         play.end()
-        await asyncio.to_thread(stage.stop)
+        await asyncio.to_thread(worker.stop, STOP_S)
 
-    return Process(start=start, stop=stop, state=state, woken=stage.bot_worker.ask)
+    return Process(start=start, stop=stop, state=state, woken=worker.ask)
 
 
-class BotsStage:
-    """The worker that thinks for the bots.
+def make_bot_worker(
+    base: Base,
+    moves: Moves,
+    watch: Watch | None = None,
+    tick_s: float = 0.0,
+    games: Collection[str] | None = None,
+) -> BotWorker:
+    """Return the worker that thinks for the bots.
 
     Args:
-        base: settings and databases.
         moves: makes the moves.
         watch: tells the supervisor which board the bots think about.
-        tick_s, games: see `BotWorker`.
+        tick_s: see `BotWorker`.
+        games: the keys of its games; `None` for all.
     """
-
-    def __init__(
-        self,
-        base: Base,
-        moves: Moves,
-        watch: Watch | None = None,
-        tick_s: float = 0.0,
-        *,
-        games: Collection[str] | None = None,
-    ) -> None:
-        self.bot_worker = BotWorker(
-            Positions(base.registry),
-            base.game,
-            base.clock,
-            moves,
-            watch or CurrentWork(),
-            tick_s,
-            [game.info.key for game in base.registry] if games is None else games,
-        )
-
-    def start(self) -> None:
-        """Start the thread."""
-        self.bot_worker.start()
-
-    def stop(self) -> None:
-        """Finish the board in hand, and end."""
-        self.bot_worker.stop(STOP_S)
-
-    def vitals(self) -> list[Vital]:
-        """Return the state of the thread."""
-        return [self.bot_worker.vital()]
+    keys = [game.info.key for game in base.registry] if games is None else games
+    positions = Positions(base.registry)
+    return BotWorker(positions, base.game, base.clock, moves, watch or CurrentWork(), tick_s, keys)
 
 
 class MovesOfPlay:

@@ -1,7 +1,7 @@
 """The work in hand of a process, in memory that outlives the process.
 
 The supervisor sees the work in which a process is stuck or with which it died, and a successor
-sees the work over which its predecessors were killed.
+sees the work over which its predecessors died.
 """
 
 from __future__ import annotations
@@ -14,40 +14,43 @@ from contextlib import contextmanager
 from itertools import count
 from time import monotonic
 
-# Native: each value is written at once, so that a reader sees the old or the new one.
-_LAYOUT = struct.Struct("qdQ")
-_TIMES = struct.Struct("=qq")
+# A number, when it began, and the thread. Native: each value is written at once, so that a reader
+# sees the old or the new one.
+_WORK = struct.Struct("qdQ")
+_COUNT = struct.Struct("=qq")  # a number, and the deaths over it
 NONE = 0
 """The number of a thread that has nothing in hand."""
-MOST_KILLS = 64
-"""Pieces of work whose kills are counted."""
+MOST_DEADLY = 64
+"""Pieces of work whose deaths are counted."""
 THREADS = 16
 """Threads of a process that the supervisor can see."""
 
 
-class Kills:
-    """Counts of the processes that were killed over each piece of work.
+class Deaths:
+    """Counts of the processes of a stage that died over each piece of work.
 
-    The parent writes it, and all children of a kind read it. The oldest entry is dropped if there
-    are more than `MOST_KILLS`.
+    The parent writes them, and all processes of the stage read them. If there are more than
+    `MOST_DEADLY`, the oldest are forgotten.
     """
 
     def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, _TIMES.size * MOST_KILLS)
-        self._next = count()
+        self._memory = mmap.mmap(-1, _COUNT.size * MOST_DEADLY)
 
-    def note(self, number: int) -> None:
-        """Count one more kill over a piece of work."""
-        for index, (stored, times) in enumerate(_TIMES.iter_unpack(self._memory)):
-            if stored == number:
-                _TIMES.pack_into(self._memory, index * _TIMES.size, number, times + 1)
-                return
-        index = next(self._next) % MOST_KILLS
-        _TIMES.pack_into(self._memory, index * _TIMES.size, number, 1)
+    def by_work(self) -> dict[int, int]:
+        """Return the number of deaths by the number of the work."""
+        return {number: times for number, times in _COUNT.iter_unpack(self._memory) if times}
 
-    def times(self) -> Mapping[int, int]:
-        """Return the number of kills by the number of the work."""
-        return {number: times for number, times in _TIMES.iter_unpack(self._memory) if times}
+    def add(self, number: int) -> None:
+        """Count one more death over a piece of work."""
+        counts = self.by_work()
+        counts[number] = counts.get(number, 0) + 1
+        self.replace(counts)
+
+    def replace(self, counts: Mapping[int, int]) -> None:
+        """Replace all counts."""
+        newest = list(counts.items())[-MOST_DEADLY:]
+        octets = b"".join(_COUNT.pack(number, times) for number, times in newest)
+        self._memory[:] = octets.ljust(len(self._memory), b"\0")
 
 
 class CurrentWork:
@@ -57,12 +60,12 @@ class CurrentWork:
     a stuck thread is seen beside others.
 
     Attributes:
-        kills: those of processes of this kind.
+        deaths: those of the processes of this stage.
     """
 
-    def __init__(self, kills: Kills | None = None) -> None:
-        self.kills = kills or Kills()
-        self._memory = mmap.mmap(-1, _LAYOUT.size * THREADS)
+    def __init__(self, deaths: Deaths | None = None) -> None:
+        self.deaths = deaths or Deaths()
+        self._memory = mmap.mmap(-1, _WORK.size * THREADS)
         self._indexes = count()
         self._mine = threading.local()
 
@@ -73,34 +76,31 @@ class CurrentWork:
         try:
             yield
         finally:
-            self.finish()
+            self._show(NONE, 0.0)
 
     def begin(self, number: int) -> None:
         """Show that this thread works on *number* from now on."""
         self._show(number, monotonic())
 
-    def finish(self) -> None:
-        """Show that this thread has nothing in hand."""
-        self._show(NONE, 0.0)
-
     def _show(self, number: int, begun: float) -> None:
         offset: int | None = getattr(self._mine, "offset", None)
         if offset is None:
-            offset = self._mine.offset = next(self._indexes) % THREADS * _LAYOUT.size
-        _LAYOUT.pack_into(self._memory, offset, number, begun, threading.get_native_id())
+            offset = self._mine.offset = next(self._indexes) % THREADS * _WORK.size
+        _WORK.pack_into(self._memory, offset, number, begun, threading.get_native_id())
 
     def killed_over(self) -> Mapping[int, int]:
-        """Return how often processes of this kind were killed, by the number of their work."""
-        return self.kills.times()
+        """Return how often processes of this stage were killed over their work, or in play died
+        with it, by its number."""
+        return self.deaths.by_work()
 
     def clear(self) -> None:
         """Forget the work of a process that has died."""
         for index in range(THREADS):
-            _LAYOUT.pack_into(self._memory, index * _LAYOUT.size, NONE, 0.0, 0)
+            _WORK.pack_into(self._memory, index * _WORK.size, NONE, 0.0, 0)
 
     def all(self) -> list[int]:
         """Return the numbers of all work in hand."""
-        return [number for number, _, _ in _LAYOUT.iter_unpack(self._memory) if number != NONE]
+        return [number for number, _, _ in _WORK.iter_unpack(self._memory) if number != NONE]
 
     def longest(self, not_before: float = 0.0) -> tuple[int, float]:
         """Return the work that has been in hand for longest, and for how many seconds.
@@ -114,7 +114,7 @@ class CurrentWork:
         # The number of work that begins just now may be there before its time is.
         entries = [
             (since, number)
-            for number, since, _ in _LAYOUT.iter_unpack(self._memory)
+            for number, since, _ in _WORK.iter_unpack(self._memory)
             if number != NONE and since
         ]
         if not entries:
@@ -124,7 +124,7 @@ class CurrentWork:
 
     def thread_of(self, number: int) -> int:
         """Return the thread that has had a piece of work in hand for longest, by its native id."""
-        entries = [entry for entry in _LAYOUT.iter_unpack(self._memory) if entry[0] == number]
+        entries = [entry for entry in _WORK.iter_unpack(self._memory) if entry[0] == number]
         return min(entries, key=lambda entry: entry[1])[2] if entries else 0
 
 

@@ -16,7 +16,6 @@ from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.service.rounds import Rounds
 from pbmserv.stages.base import Base
-from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.door import Door
 from pbmserv.stages.mail_ports import MailPorts
 from pbmserv.stages.messages import ProbeWrite, StageState, StoreForm, StorePress
@@ -29,9 +28,7 @@ from pbmserv.store.delivery import arrivals, mail_stores, settled_arrivals
 from pbmserv.store.operators import health
 
 ROUND_S = 1.0
-"""Seconds between two removals of settled arrivals."""
-BLOCKS_EVERY = timedelta(seconds=5)
-"""Time after which the door reads again the senders that operators have blocked."""
+"""Seconds between two rounds of housekeeping."""
 BEAT = timedelta(seconds=30)
 """Time between two signs of life of the door."""
 
@@ -40,7 +37,7 @@ def door_process(setup: Setup) -> Process:
     """Return the process of the door."""
     base, bound = setup.base, setup.bound
     stage = DoorStage(base, Bell(setup.folder / "play.ring").ring)
-    ports = MailPorts(base, stage.door, bound, connection_shares(base.settings, bound))
+    ports = MailPorts(base, stage.door, bound)
 
     def state() -> StageState:
         return StageState(
@@ -96,10 +93,9 @@ class DoorStage:
         )
         self.certificate = CertificateWatch(base.settings.tls_cert, base.clock.now)
         self._beat_at: datetime | None = None
-        self._blocks_at: datetime | None = None
         self._count_waiting()
         self._rounds = Rounds(
-            self.run_once, "removal", ROUND_S, "mails that are carried out could not be removed"
+            self.run_once, "housekeeping", ROUND_S, "the housekeeping of the door failed"
         )
 
     def run_once(self) -> None:
@@ -109,10 +105,8 @@ class DoorStage:
         self._count_waiting()
         now = self._base.clock.now()
         self.quota.measure(now)
-        if self._blocks_at is None or abs(now - self._blocks_at) >= BLOCKS_EVERY:
-            with self._base.game.reading.connect() as connection:
-                self.door.blocked.replace(blocked_senders.current(connection, now))
-            self._blocks_at = now
+        with self._base.game.reading.connect() as connection:
+            self.door.blocked.replace(blocked_senders.current(connection, now))
         self.certificate.look()
         if self._beat_at is None or now - self._beat_at >= BEAT:
             self.writer.submit(partial(mail_stores.beat, now=now)).result()
@@ -132,11 +126,12 @@ class DoorStage:
                 return
             with self._base.mail.reading.connect() as mail:
                 stored = arrivals.numbers(mail)
-                store = mail_stores.uuid_of(mail)
             if not stored:
                 return
             with self._base.game.reading.connect() as game:
-                settled = settled_arrivals.numbers_since(game, store, stored[0])
+                settled = settled_arrivals.numbers_since(
+                    game, self._base.mail_store_name, stored[0]
+                )
             removable = [number for number in stored if number in settled]
             if removable:
                 self.writer.submit(partial(arrivals.remove, ids=removable)).result()

@@ -12,6 +12,7 @@ from pbmserv import __version__
 from pbmserv.config.display import text_of
 from pbmserv.config.listen import public_url
 from pbmserv.config.settings import Settings
+from pbmserv.outbound.relay_url import read_relay_url
 from pbmserv.stages.stage_names import STAGES
 
 
@@ -62,7 +63,7 @@ def _facts(settings: Settings, stages: Sequence[str]) -> list[str]:
 
 def _is_for_one_machine(settings: Settings) -> bool:
     """Return whether mails can be sent and letters be read by commands on this machine."""
-    return settings.smtp is not None and settings.relay.startswith("maildir:")
+    return settings.smtp is not None and read_relay_url(settings.relay).scheme == "maildir"
 
 
 def _first_game(settings: Settings) -> list[str]:

@@ -16,9 +16,6 @@ NOT_WORTH_KEEPING_S = 0.01
 """Lanes whose used times differ by less count as equal; an idle lane that used less is dropped."""
 HEAVY_S = 0.03
 """Processor time in seconds that makes a mail heavy."""
-WARY_S = 2.0
-"""Seconds after its start in which play leaves mails alone that it may die with, so that other
-mails and their letters come first."""
 
 
 @dataclass(slots=True)
@@ -56,7 +53,6 @@ class Lanes:
         self._ended = 0
         self._heavy: Lane | None = None  # the heavy lane that is busy
         self._rests_until = 0.0
-        self._wary_until = perf_counter() + WARY_S
 
     def add(self, task: Task) -> None:
         """Append an arrival to its lane."""
@@ -67,17 +63,15 @@ class Lanes:
 
         The lane that has used the least processor time comes first, of equal ones the lane whose
         mail arrived first. Without that rule a sender with two waiting mails would wait for
-        everybody who comes later with one.
+        everybody who comes later with one. Mails that play may die with come last.
         """
         lanes = [lane for lane in self._by_name.values() if lane.waiting and not lane.is_busy]
-        now = perf_counter()
-        if now < self._wary_until:
-            lanes = [lane for lane in lanes if not lane.waiting[0].may_kill]
         lanes.sort(key=_order)
         heavy = [lane for lane in lanes if lane.is_heavy]
         if not heavy:
             return lanes
-        may_begin = [] if self._heavy is not None or now < self._rests_until else heavy[:1]
+        is_resting = self._heavy is not None or perf_counter() < self._rests_until
+        may_begin = [] if is_resting else heavy[:1]
         return [lane for lane in lanes if not lane.is_heavy or lane in may_begin]
 
     def rest_s(self) -> float:
@@ -128,5 +122,6 @@ class Lanes:
             self._heavy = None
 
 
-def _order(lane: Lane) -> tuple[int, int]:
-    return int(lane.used_s / NOT_WORTH_KEEPING_S), lane.waiting[0].arrival.id
+def _order(lane: Lane) -> tuple[bool, int, int]:
+    first = lane.waiting[0]
+    return first.may_kill, int(lane.used_s / NOT_WORTH_KEEPING_S), first.arrival.id

@@ -7,7 +7,6 @@ from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.service.operators.health import Slots
 from pbmserv.smtpd.listener import Listener
 from pbmserv.stages.base import Base
-from pbmserv.stages.descriptors import ConnectionShares
 from pbmserv.stages.door import Door
 from pbmserv.stages.ports import Bound, slots_of
 
@@ -15,8 +14,8 @@ from pbmserv.stages.ports import Bound, slots_of
 class MailPorts:
     """The open mail ports, in one event loop."""
 
-    def __init__(self, base: Base, door: Door, bound: Bound, shares: ConnectionShares) -> None:
-        self._limits = {name: _limits(name, base.settings, shares) for name in bound.mail}
+    def __init__(self, base: Base, door: Door, bound: Bound) -> None:
+        self._limits = {name: _limits(name, base.settings) for name in bound.mail}
         self._listeners = [
             (
                 Listener(
@@ -47,8 +46,8 @@ class MailPorts:
         return slots_of(self._limits)
 
 
-def _limits(port: str, settings: Settings, shares: ConnectionShares) -> ConnectionLimits:
+def _limits(port: str, settings: Settings) -> ConnectionLimits:
     """Return the limits on the sessions of a mail port."""
-    most = shares.sessions
+    most = settings.sessions
     from_network = min(settings.sessions_network, most)
     return ConnectionLimits(port, Bounds(most, from_network, most), settings.mail_servers)

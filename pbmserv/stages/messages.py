@@ -105,7 +105,6 @@ class RenewLetters(Request[None]):
     """See `OutboxWriter.renew`."""
 
     ids: tuple[int, ...]
-    until: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from functools import partial
@@ -29,8 +29,9 @@ from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.lanes import Lanes
 from pbmserv.stages.rings import Rings
 from pbmserv.stages.tasks import MOST_DEATHS, Check, Task, Tasks
+from pbmserv.stages.watched_writer import WatchedWriter
 from pbmserv.store.boards.positions import Positions
-from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
+from pbmserv.store.core.writer import UNAVAILABLE, Closed
 from pbmserv.store.delivery.arrivals import OF_PAGES
 from pbmserv.store.delivery.settled_arrivals import Gone
 
@@ -58,12 +59,12 @@ class Play:
         arrivals: the queue of arrivals.
         tasks: makes tasks of arrivals.
         positions: the newest positions, which each commit changes.
-        writer: of the game store.
+        writer: of the game store; shows the supervisor which mail is being carried out.
         clock: the time at which arrivals are settled.
         rings: wake other stages after a commit.
-        current: tells the supervisor which mail is being carried out.
-        suspects: how often play has died with an arrival, by its number. A suspect is carried out
-            with nothing beside it, and not a third time.
+        current: tells the supervisor which mail is being read, and this process with which mails
+            its predecessors died. Such a mail is carried out with nothing beside it, and not a
+            third time.
     """
 
     def __init__(
@@ -71,11 +72,10 @@ class Play:
         arrivals: ArrivalQueue,
         tasks: Tasks,
         positions: Positions,
-        writer: Writer,
+        writer: WatchedWriter,
         clock: Clock,
         rings: Rings,
         current: CurrentWork,
-        suspects: Mapping[int, int],
     ) -> None:
         self._arrivals = arrivals
         self._tasks = tasks
@@ -84,8 +84,8 @@ class Play:
         self._clock = clock
         self._rings = rings
         self._current = current
-        self._suspects = suspects
-        self._is_alone = False  # a suspect is under way
+        self._deaths = current.killed_over()
+        self._is_alone = False  # a mail is under way that play may die with
         self._to_ring: set[Callable[[], None]] = set()
         self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._lanes = Lanes()
@@ -173,7 +173,7 @@ class Play:
             return
         self._is_rung = False
         for arrival in self._arrivals.new():
-            deaths = self._suspects.get(arrival.id, 0)
+            deaths = self._deaths.get(arrival.id, 0)
             self._lanes.add(self._tasks.task_of(arrival, deaths))
         self._look_at = 0.0 if self._arrivals.has_more else perf_counter() + POLL_S
 
@@ -202,14 +202,13 @@ class Play:
     def _begin(self, task: Task) -> Job | None:
         """Return the job of a task; `None` if a check comes first, or it cannot begin now."""
         begun = thread_time()
-        self._current.begin(task.arrival.id)
         try:
-            step = task.give_up_as_deadly() if task.deaths >= MOST_DEATHS else task.begin()
+            with self._current.doing(task.arrival.id):
+                step = task.give_up_as_deadly() if task.deaths >= MOST_DEATHS else task.begin()
         except Exception as error:  # noqa: BLE001 - given up by its task, which logs it
             self._handle_failure(task, error)
             return None
         finally:
-            self._current.finish()
             self._lanes.charge(task, thread_time() - begun)
         if isinstance(step, Check):
             self._await_check(task, step)
@@ -239,7 +238,8 @@ class Play:
     def _submit(self, task: Task, job: Job) -> None:
         """Submit a job together with the note that its arrival is done."""
         try:
-            future = self._writer.submit(partial(self._run_and_settle, task, job))
+            run = partial(self._run_and_settle, task, job)
+            future = self._writer.submit(run, task.arrival.id)
         except Closed:
             self._put_back(task)
             self._stopping.set()
@@ -252,14 +252,12 @@ class Play:
     def _run_and_settle(self, task: Task, job: Job, connection: Connection) -> Done:
         """Run a job, settle its arrival, and measure the time; the writer calls this."""
         begun = thread_time()
-        self._current.begin(task.arrival.id)
         try:
             done = job(connection)
             now = self._clock.now()
             self._arrivals.settle(connection, task.arrival, now, done.page_result)
             return done
         finally:
-            self._current.finish()
             task.took_s = thread_time() - begun
 
     def _committed(self, task: Task, future: Future[Done]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
@@ -13,7 +13,7 @@ from pbmserv.service.core.job_result import FAILED
 from pbmserv.service.core.page_form import PageForm
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages.base import Base
-from pbmserv.store.delivery import mail_stores, settled_arrivals
+from pbmserv.store.delivery import settled_arrivals
 
 R = TypeVar("R")
 
@@ -45,7 +45,6 @@ class PlayOfPages:
     def __init__(self, base: Base, door: PagesDoor) -> None:
         self.door = door
         self._base = base
-        self._store: str | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: set[asyncio.Event] = set()
 
@@ -86,8 +85,11 @@ class PlayOfPages:
         """
         results: list[Any] = []
 
-        async def is_there() -> bool:
-            is_done, result = await asyncio.to_thread(self._look, arrival)
+        def is_there() -> bool:
+            with self._base.game.reading.connect() as connection:
+                is_done, result = settled_arrivals.result_of(
+                    connection, self._base.mail_store_name, arrival
+                )
             if is_done:
                 results.append(result)
             return is_done
@@ -99,29 +101,16 @@ class PlayOfPages:
             raise NotDone("what a page asked for could not be carried out")
         return results[0]
 
-    async def until(self, is_over: Callable[[], Awaitable[bool]], longest_s: float) -> None:
+    async def until(self, is_over: Callable[[], bool], longest_s: float) -> None:
         """See `pages.play.Play.until`."""
         self._loop = asyncio.get_running_loop()
         end = monotonic() + longest_s
         woken = asyncio.Event()
         self._waiting.add(woken)
         try:
-            while not await is_over() and (left := end - monotonic()) > 0:
+            while not await asyncio.to_thread(is_over) and (left := end - monotonic()) > 0:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(woken.wait(), min(UNRUNG_S, left))
                 woken.clear()
         finally:
             self._waiting.discard(woken)
-
-    def _look(self, arrival: int) -> tuple[bool, Any]:
-        """Return whether play has carried out an arrival, and the result."""
-        with self._base.game.reading.connect() as connection:
-            return settled_arrivals.result_of(connection, self._store_name(), arrival)
-
-    def _store_name(self) -> str:
-        if self._store is None:
-            self._store = ""
-            if self._base.game.is_sqlite:
-                with self._base.mail.reading.connect() as connection:
-                    self._store = mail_stores.uuid_of(connection)
-        return self._store

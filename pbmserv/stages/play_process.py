@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from pbmserv.service.boards import game_pauses
 from pbmserv.service.bots.bot_moves import BotMoves, Moves
 from pbmserv.service.delivery import bounces
 from pbmserv.service.handlers import HANDLERS
-from pbmserv.service.mails.incoming import IncomingMail, MailParser
+from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.mails.mail_service import MailService
 from pbmserv.service.mails.password_checks import PasswordChecks
 from pbmserv.service.operators.deeds import Operators, Signature
@@ -60,7 +59,7 @@ from pbmserv.stages.watched_writer import WatchedWriter
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.boards.game_pauses import stopped as stopped_games
 from pbmserv.store.boards.positions import Positions
-from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer, open_writer
+from pbmserv.store.core.writer import Writer, open_writer
 from pbmserv.store.delivery.letter_claims import ClaimedLetter
 from pbmserv.store.operators import health
 
@@ -80,7 +79,6 @@ def play_process(setup: Setup) -> Process:
             web=_ring_of(setup.folder, ["web"]),
         ),
         current=setup.current,
-        suspects=setup.suspects,
         stops=setup.stops,
         by=claimant(setup.folder, setup.name),
     )
@@ -94,7 +92,7 @@ def play_process(setup: Setup) -> Process:
         start=partial(asyncio.to_thread, stage.start),
         stop=partial(asyncio.to_thread, stage.stop),
         state=state,
-        answers=_answers(stage),
+        answers=answers_of_play(stage),
         woken=stage.play.ring,
         askers_end_s=ASKERS_END_S,
     )
@@ -118,9 +116,8 @@ class PlayStage:
         base: settings and databases.
         rings: wake other stages.
         passwords: makes and checks hashes; `None`: argon2id as its authors advise.
-        current: tells the supervisor which mail is being carried out.
-        suspects: how often play has died with an arrival, by its number, or with a mail of the
-            inbox, by its negative number.
+        current: tells the supervisor which mail is being carried out, and this process with which
+            mails its predecessors died: arrivals, and mails of the inbox by their negative numbers.
         stops: the latest processes that hung or died in the rules of games.
         names: resolves domains; `None`: this machine's name servers do.
         by: name under which this process claims mails on PostgreSQL.
@@ -133,7 +130,6 @@ class PlayStage:
         rings: Rings,
         passwords: Passwords | None = None,
         current: CurrentWork | None = None,
-        suspects: Mapping[int, int] | None = None,
         names: Resolver | None = None,
         *,
         stops: Sequence[Stop] = (),
@@ -144,18 +140,16 @@ class PlayStage:
         self.game, self.clock = base.game, clock
         self._rings = rings
         self._current = current or CurrentWork()
-        self._suspects = suspects or {}
         self._stops = stops
         self.writer = open_writer(base.game)
         self._watched = WatchedWriter(self.writer, self._current)
         self.positions = Positions(base.registry)
         self.passwords = passwords or Passwords()
-        self.services = base.services(self.positions, self.passwords.memo, base.traffic())
+        self.services = base.services(self.positions, self.passwords.memo)
         self.quota = base.quota()
         self.mails = MailService(self.services, self.quota, HANDLERS)
         self.checks = PasswordChecks(self.services, self.passwords, base.game, self.writer, clock)
-        games = tuple(game.info.key for game in base.registry)
-        self.parser = MailParser(base.mail_domain, games, base.settings.mail_servers)
+        self.parser = base.parser()
         self.senders = base.senders(names)
         self.arrivals = _arrivals(base, self.writer, by)
         self.play = self._make_play()
@@ -199,11 +193,10 @@ class PlayStage:
             self.arrivals,
             tasks,
             self.positions,
-            self.writer,
+            self._watched,
             self.clock,
             self._rings,
             self._current,
-            self._suspects,
         )
 
     def _announcing(self) -> Rounds:
@@ -244,8 +237,6 @@ class PlayStage:
         for rounds in reversed(self._rounds):
             rounds.stop(STOP_S)
         self.play.stop(STOP_S)
-        with contextlib.suppress(*UNAVAILABLE, Closed):
-            self.arrivals.release()
         if self.senders is not None:
             self.senders.close()
         self.checks.close()
@@ -257,7 +248,7 @@ class PlayStage:
         Raises:
             Exception: carrying it out failed; the mail is still kept.
         """
-        if self._suspects.get(-mail_id, 0) >= MOST_DEATHS:
+        if self._current.killed_over().get(-mail_id, 0) >= MOST_DEATHS:
             raise ServerFault("the server was stopped repeatedly while it carried this mail out")
         checked = incoming.with_passwords(self.checks.vet(incoming.request).result())
         now = self.clock.now()
@@ -301,11 +292,11 @@ def _arrivals(base: Base, writer: Writer, by: str) -> ArrivalQueue:
         by: see `PlayStage`.
     """
     if base.game.is_sqlite:
-        return QueueOfTwoStores(base.mail, base.game, writer, base.clock)
+        return QueueOfTwoStores(base.mail, base.game, base.mail_store_name, writer, base.clock)
     return QueueOfOneStore(by, base.game, writer, base.clock, base.shares)
 
 
-def _answers(stage: PlayStage) -> Answers:
+def answers_of_play(stage: PlayStage) -> Answers:
     """Return play's answers to other processes."""
 
     def carry_out_order(request: CarryOutOrder) -> str:
@@ -339,7 +330,7 @@ def _answers_to_post(writer: OutboxWriter) -> Answers:
         return writer.claim(request.by, request.claim)
 
     def renew(request: RenewLetters) -> None:
-        writer.renew(request.ids, request.until)
+        writer.renew(request.ids)
 
     def settle(request: SettleLetters) -> None:
         writer.settle(request.results)

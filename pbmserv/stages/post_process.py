@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from functools import partial
 from random import random
 
@@ -15,10 +14,10 @@ from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.outbound.outbox import Outbox
 from pbmserv.outbound.outbox_writer import DirectOutboxWriter, OutboxWriter
 from pbmserv.outbound.relay import Relay
+from pbmserv.outbound.relay_url import read_relay_url
 from pbmserv.outbound.relays import open_relay
 from pbmserv.outbound.results import Result
 from pbmserv.outbound.sender import Sender
-from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.boards import game_pauses
 from pbmserv.service.delivery import bounces
 from pbmserv.service.operators.health import RelayState
@@ -77,7 +76,7 @@ def _direct_writer(base: Base, stops: Sequence[Stop]) -> tuple[OutboxWriter, Cal
         stops: the latest processes that hung or died in the rules of games, to be stored.
     """
     writer = open_writer(base.game)
-    services = base.services(Positions(base.registry), Memo(), base.traffic())
+    services = base.services_beside_play()
     if stops:
         writer.submit(partial(game_pauses.note_stops, services, stops, base.clock.now())).result()
     handle_failure = partial(bounces.handle_failure, services)
@@ -109,15 +108,13 @@ class PostStage:
         self.signer = Signer(base.mail_domain.domain, keys)
         positions = Positions(base.registry)
         composer = Composer(base.mail_domain, base.registry, positions, settings.web_url)
-        self.outbox = Outbox(
-            by, base.game, writer, composer, self.signer, base.clock, watch or CurrentWork()
-        )
+        self.outbox = Outbox(by, base.game, writer, composer, self.signer, watch or CurrentWork())
         self.sender = Sender(
             self.outbox,
             self.relay,
             base.clock,
             random,
-            threads=DELIVERIES[settings.relay.partition(":")[0].lower()],
+            threads=DELIVERIES[read_relay_url(settings.relay).scheme],
             poll_s=5.0 if base.game.is_sqlite else 1.0,
             domain_letters=settings.domain_letters,
         )
@@ -156,8 +153,8 @@ class OutboxWriterInPlay:
     def claim(self, by: str, claim: Claim) -> list[ClaimedLetter]:
         return self._play.ask(ClaimLetters(by, claim))
 
-    def renew(self, ids: Sequence[int], until: datetime) -> None:
-        self._play.ask(RenewLetters(tuple(ids), until))
+    def renew(self, ids: Sequence[int]) -> None:
+        self._play.ask(RenewLetters(tuple(ids)))
 
     def settle(self, results: Sequence[Result]) -> None:
         self._play.ask(SettleLetters(tuple(results)))

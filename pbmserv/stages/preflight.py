@@ -19,6 +19,7 @@ from pbmserv.config.sources import variable_of
 from pbmserv.errors import ConfigError, OperatorError, ServerFault
 from pbmserv.file_locks import claim_stage
 from pbmserv.files import make_private, sqlite_file, why_not
+from pbmserv.outbound.relay_url import read_relay_url
 
 
 def refuse_without_mail(settings: Settings) -> None:
@@ -105,10 +106,10 @@ def check_database_folder(loaded: Loaded) -> None:
 
 def _check_maildir(loaded: Loaded) -> None:
     """Check the folder of a Maildir relay, and make it if it is inside the data folder."""
-    scheme, _, name = loaded.settings.relay.strip().partition(":")
-    if scheme.lower() != "maildir":
+    relay = read_relay_url(loaded.settings.relay)
+    if relay.scheme != "maildir":
         return
-    root = Path(name).expanduser()
+    root = Path(relay.path)
     if loaded.settings.data_dir.resolve() in root.resolve().parents:
         _make(loaded, "relay", root)
     _check_is_writable(loaded, "relay", root)

@@ -28,9 +28,9 @@ class Setup:
         base: databases, keys and games.
         bound: the listening sockets.
         folder: the run folder of this server (`run_folders`).
-        stages: the names of all processes of this server.
-        current: shows the parent the work in hand.
-        suspects: how often play has died with an arrival, by its number.
+        processes: the names of all processes of this server.
+        current: shows the parent the work in hand, and this process the work over which others of
+            its stage died.
         stops: the latest processes that hung or died in the rules of games.
         ready: tells the parent that clients may come.
     """
@@ -39,9 +39,8 @@ class Setup:
     base: Base
     bound: Bound
     folder: Path
-    stages: tuple[str, ...]
+    processes: tuple[str, ...]
     current: CurrentWork
-    suspects: dict[int, int]
     stops: tuple[Stop, ...]
     ready: Callable[[], None]
 

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from pbmserv.errors import ConfigError
 from pbmserv.log import reason
-from pbmserv.mail.key_ring import KeyRing
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim_keys import Key, KeyFile, load_key
 from pbmserv.smtpd.tls import Certificate
-from pbmserv.store.accounts import signing_keys
-from pbmserv.store.core.database import Database
+from pbmserv.stages import reply_keys
+from pbmserv.stages.base import Base
 
 ASKED = "SIGHUP"
 
@@ -31,27 +29,21 @@ class Reload:
 
     Args:
         stage: name of the process in log lines.
-        database: stores the keys of reply addresses.
-        ring: these keys in memory.
-        signer: signs letters with DKIM; ``None`` = this process sends none.
-        named: the files of the signer's keys.
-        certificate: for TLS in mail sessions; ``None`` = this process has no such sessions.
+        base: the keys of reply addresses, in the database and in memory, and the settings.
+        signer: signs letters with DKIM; `None`: this process sends none.
+        certificate: for TLS in mail sessions; `None`: this process has no such sessions.
     """
 
     def __init__(
         self,
         stage: str,
-        database: Database,
-        ring: KeyRing,
+        base: Base,
         signer: Signer | None,
-        named: Sequence[KeyFile],
         certificate: Certificate | None,
     ) -> None:
         self._facts = {"asked": ASKED, "stage": stage}
-        self._database = database
-        self._ring = ring
+        self._base = base
         self._signer = signer
-        self._named = named
         self._certificate = certificate
         self._asked = asyncio.Event()
 
@@ -75,25 +67,23 @@ class Reload:
                 )
 
     def _read_keys(self) -> None:
-        if self._signer is not None and self._named:
-            keys_or_none = [self._signing_key(self._signer, named) for named in self._named]
+        key_files = self._base.settings.dkim_keys
+        if self._signer is not None and key_files:
+            keys_or_none = [self._signing_key(self._signer, named) for named in key_files]
             self._signer.keys = [key for key in keys_or_none if key is not None]
             names = ", ".join(f"{key.selector} ({key.kind})" for key in self._signer.keys)
             log.info("letters are signed", extra=self._facts | {"keys": names})
+        ring = self._base.mail_domain.ring
         try:
-            with self._database.reading.connect() as connection:
-                keys = signing_keys.valid_secrets(connection)
-                retired = signing_keys.retired_secrets(connection)
-            check_keys(keys)
+            reply_keys.read_again(ring, self._base.game)
         except (SQLAlchemyError, ConfigError) as error:
             why = reason(error) or type(error).__name__
             log.error(
                 "the keys of reply addresses stay as they were", extra=self._facts | {"why": why}
             )
         else:
-            self._ring.keys, self._ring.retired = keys, retired
-            ids = ", ".join(map(str, sorted(keys)))
-            facts = {"keys": ids, "signs": max(keys)}
+            ids = ", ".join(map(str, sorted(ring.keys)))
+            facts = {"keys": ids, "signs": max(ring.keys)}
             log.info("the keys of reply addresses were read again", extra=self._facts | facts)
 
     def _signing_key(self, signer: Signer, named: KeyFile) -> Key | None:
@@ -107,22 +97,3 @@ class Reload:
         facts = self._facts | {"selector": named.selector, "file": str(named.path)}
         log.info("a DKIM key was read again", extra=facts)
         return key
-
-
-def check_keys(keys: Mapping[int, bytes]) -> None:
-    """Check that letters can be written with these keys of reply addresses.
-
-    Args:
-        keys: secrets by their number.
-
-    Raises:
-        ConfigError: there is none, or one has an impossible number or is too short.
-    """
-    if not keys:
-        raise ConfigError("the table of keys is empty")
-    for number, secret in keys.items():
-        if not 0 <= number <= 255 or len(secret) < 16:
-            raise ConfigError(
-                f"key {number} cannot be used; its number must be from 0 to 255, "
-                "and it must have 16 octets at least"
-            )

@@ -9,6 +9,8 @@ import signal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from pbmserv.errors import ConfigError
+from pbmserv.stages import reply_keys
 from pbmserv.stages.bots_process import bots_process
 from pbmserv.stages.door_process import door_process
 from pbmserv.stages.messages import AskState, StageState
@@ -19,7 +21,7 @@ from pbmserv.stages.questions import Answering, Answers
 from pbmserv.stages.reloading import Reload
 from pbmserv.stages.rings import Ring
 from pbmserv.stages.stage_names import stage_of_process
-from pbmserv.stages.state import own_numbers
+from pbmserv.stages.stage_states import own_numbers
 from pbmserv.stages.web_process import web_process
 
 NICE = {"post": 2, "play": 7, "bots": 10}
@@ -42,7 +44,8 @@ def run_stage(setup: Setup) -> None:
         os.nice(NICE.get(stage, 0))
     try:
         setup.base.name_connections(f"pbmserv {setup.name}")
-        setup.base.read_keys()
+        with contextlib.suppress(ConfigError):  # those of the parent stay in force
+            reply_keys.read_again(setup.base.mail_domain.ring, setup.base.game)
         asyncio.run(_run(setup, _PROCESSES[stage]))
     finally:
         setup.base.close()
@@ -74,15 +77,7 @@ async def _run(setup: Setup, make_process: Callable[[Setup], Process]) -> None:
 
 async def _until_stopped(setup: Setup, process: Process) -> None:
     """Tell the parent that this process is ready, and wait for SIGTERM; reload on SIGHUP."""
-    base = setup.base
-    reload = Reload(
-        setup.name,
-        base.game,
-        base.mail_domain.ring,
-        process.signer,
-        base.settings.dkim_keys,
-        process.certificate,
-    )
+    reload = Reload(setup.name, setup.base, process.signer, process.certificate)
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGTERM, signal.SIGINT):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pbmserv.service.operators.server_status import ServerStatus, reports_line
 from pbmserv.stages.run_folders import first_run_folder
-from pbmserv.stages.state import certificate_ends, started_at, states, worst_relay
+from pbmserv.stages.stage_states import certificate_ends, started_at, states, worst_relay
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox, reported_sources
 from pbmserv.store.operators import health

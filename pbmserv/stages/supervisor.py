@@ -31,7 +31,7 @@ from uuid import uuid4
 from pbmserv import log as logs
 from pbmserv.config.settings import Settings
 from pbmserv.stages.base import Base
-from pbmserv.stages.current_work import NONE, CurrentWork, Kills, blamed
+from pbmserv.stages.current_work import NONE, CurrentWork, Deaths, blamed
 from pbmserv.stages.pauses import Pauses
 from pbmserv.stages.ports import Bound
 from pbmserv.stages.process import Setup
@@ -54,7 +54,7 @@ LASTING_S = 30.0
 STOP_S = 25.0
 """Seconds that processes have to end by themselves."""
 MOST_STOPS = 20
-"""Processes that hung or died in the rules of games, of which a new process is told: the latest."""
+"""Number of the latest ends of processes in the rules of games that a new process hears of."""
 PR_SET_PDEATHSIG = 1
 _FAULTS = frozenset({signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL})
 _HANDLED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -112,7 +112,6 @@ class Supervisor:
     stages: Sequence[str]
     ready: Callable[[], None]
     _children: dict[str, _Child] = field(default_factory=dict)
-    _suspects: dict[int, int] = field(default_factory=dict)
     _stops: deque[Stop] = field(default_factory=lambda: deque(maxlen=MOST_STOPS))
     _pauses: Pauses = field(default_factory=Pauses)
     _is_stopping: bool = False
@@ -137,9 +136,8 @@ class Supervisor:
                 base=self.base,
                 bound=self.bound,
                 folder=self.folder,
-                stages=tuple(self._children),
+                processes=tuple(self._children),
                 current=self._children[name].current,
-                suspects=dict(self._suspects),
                 stops=tuple(self._stops),
                 ready=lambda: _write(telling_end, f"{name}\n"),
             )
@@ -174,14 +172,14 @@ class Supervisor:
 
     def _make_children(self) -> dict[str, _Child]:
         """Return the processes of all stages by name, in the order in which they start."""
-        kills = Kills()  # shared by all posts: the letter comes to another one next
+        deaths = Deaths()  # shared by all posts: the letter comes to another one next
         children = {}
         for stage in STAGES:
             if stage in self.stages:
                 for name in process_names(stage, self.base.registry):
                     children[name] = _Child(name)
                     if stage == "post":
-                        children[name].current = CurrentWork(kills)
+                        children[name].current = CurrentWork(deaths)
         return children
 
     def _start_due(self, main: Callable[[str], None]) -> None:
@@ -233,7 +231,7 @@ class Supervisor:
             child.pause_s = min(LONGEST_PAUSE_S, child.pause_s * 2)
             if child.stuck != NONE or -code in _FAULTS:
                 self._note_stop(child)
-            self._suspect(child)
+            _blame_work(child)
 
     def _note_stop(self, child: _Child) -> None:
         """Remember the game in whose rules a process hung or died, if it did so there."""
@@ -249,17 +247,6 @@ class Supervisor:
                     self._stops.append(Stop(str(uuid4()), game, now, child.name, place))
             if games:
                 return
-
-    def _suspect(self, child: _Child) -> None:
-        """Remember the work in which a process was stuck; of play also what it died with."""
-        if child.name == "play":
-            in_hand = [child.stuck] if child.stuck != NONE else child.current.all()
-            self._suspects = blamed(self._suspects, in_hand)
-        elif child.stuck != NONE:
-            child.current.kills.note(child.stuck)
-        child.stuck = NONE
-        child.current.clear()
-        child.stack.clear()
 
     def _look_at_work(self) -> None:
         """Kill each process that does not return from its work in hand."""
@@ -292,6 +279,20 @@ class Supervisor:
         while any(child.pid for child in self._children.values()):
             self._reap()
             sleep(0.02)
+
+
+def _blame_work(child: _Child) -> None:
+    """Count the death of a process over the work in which it was stuck. If play died of itself,
+    count it over all work that it had in hand."""
+    deaths = child.current.deaths
+    if child.name == "play":
+        in_hand = [child.stuck] if child.stuck != NONE else child.current.all()
+        deaths.replace(blamed(deaths.by_work(), in_hand))
+    elif child.stuck != NONE:
+        deaths.add(child.stuck)
+    child.stuck = NONE
+    child.current.clear()
+    child.stack.clear()
 
 
 def _run_child(name: str, main: Callable[[str], None], settings: Settings) -> None:

@@ -9,7 +9,6 @@ from pbmserv.config.settings import Settings
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.service.operators.health import Health, Slots
 from pbmserv.stages.base import Base
-from pbmserv.stages.descriptors import PROBES, ConnectionShares
 from pbmserv.stages.ports import Bound, slots_of
 from pbmserv.stages.web_stage import WebStage
 from pbmserv.views.environment import environment
@@ -19,6 +18,14 @@ from pbmserv.web.mailbox.application import build_mailbox
 from pbmserv.web.operators.application import build_operators
 from pbmserv.web.probes import build_probes
 from pbmserv.web.rendering.site_facts import SiteFacts
+
+WEB = 200
+"""Connections of strangers to the pages."""
+WEB_OWN = 100
+"""Connections of our own proxies to the pages."""
+PROBES = 10
+"""Connections of strangers, and as many of our proxies, to metrics, the mailbox and operators'
+pages each."""
 
 
 class WebPorts:
@@ -31,13 +38,13 @@ class WebPorts:
         health: Health,
         metrics: Callable[[], Awaitable[bytes]],
         bound: Bound,
-        shares: ConnectionShares,
     ) -> None:
         settings = base.settings
         self._limits: dict[str, ConnectionLimits] = {}
         self._servers: list[WebServer] = []
-        if bound.web is not None:
-            self._limits["web"] = limits = _limits("web", settings, shares)
+        sockets = bound.sockets
+        if port := sockets.get("web"):
+            self._limits["web"] = limits = _limits("web", settings, WEB, WEB_OWN)
             url = urlsplit(settings.web_url)
             pages = SiteFacts(
                 address=settings.address,
@@ -51,17 +58,17 @@ class WebPorts:
                 proxies=settings.web_proxies,
             )
             site = build_site(pages, stage.web_requests, environment(), health, base.registry)
-            self._servers.append(WebServer(site, bound.web, limits))
-        if bound.metrics is not None:
+            self._servers.append(WebServer(site, port, limits))
+        if port := sockets.get("metrics"):
             probes = build_probes(health, metrics)
-            limits = _limits("metrics", settings, PROBES)
-            self._servers.append(WebServer(probes, bound.metrics, limits))
-        if bound.mailbox is not None and settings.smtp is not None:
+            limits = _limits("metrics", settings)
+            self._servers.append(WebServer(probes, port, limits))
+        if (port := sockets.get("mailbox")) and settings.smtp is not None:
             relay, smtp = settings.relay, settings.smtp
             mailbox = build_mailbox(relay, smtp, base.mail_domain, environment())
-            limits = _limits("mailbox", settings, PROBES)
-            self._servers.append(WebServer(mailbox, bound.mailbox, limits))
-        if bound.operators is not None and settings.operator_token is not None:
+            limits = _limits("mailbox", settings)
+            self._servers.append(WebServer(mailbox, port, limits))
+        if (port := sockets.get("operator_pages")) and settings.operator_token is not None:
             site = build_operators(
                 stage.operators,
                 settings.operator_token,
@@ -70,8 +77,8 @@ class WebPorts:
                 environment(),
                 settings.web_proxies,
             )
-            limits = _limits("operators", settings, PROBES)
-            self._servers.append(WebServer(site, bound.operators, limits))
+            limits = _limits("operators", settings)
+            self._servers.append(WebServer(site, port, limits))
 
     async def open(self) -> None:
         """Begin to serve."""
@@ -88,5 +95,7 @@ class WebPorts:
         return slots_of(self._limits)
 
 
-def _limits(port: str, settings: Settings, shares: ConnectionShares) -> ConnectionLimits:
-    return ConnectionLimits(port, bounds(shares.web, shares.web_own), settings.web_proxies)
+def _limits(
+    port: str, settings: Settings, strangers: int = PROBES, own: int = PROBES
+) -> ConnectionLimits:
+    return ConnectionLimits(port, bounds(strangers, own), settings.web_proxies)

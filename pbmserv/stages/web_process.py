@@ -17,12 +17,11 @@ from pbmserv.service.operators.gauges import metrics as metrics_of
 from pbmserv.service.operators.health import Health
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages.current_work import THREADS, CurrentWork
-from pbmserv.stages.descriptors import connection_shares
 from pbmserv.stages.messages import Request, StageState, StoreForm, StorePress
-from pbmserv.stages.operators import OperatorOrders
+from pbmserv.stages.operator_orders import OperatorOrders
 from pbmserv.stages.process import Process, Setup
 from pbmserv.stages.questions import PATIENCE_S, Asking, NotThere, tell_play_of_stops
-from pbmserv.stages.state import Stages, is_answering
+from pbmserv.stages.stage_states import Stages, is_answering
 from pbmserv.stages.web_ports import WebPorts
 from pbmserv.stages.web_stage import WebStage
 
@@ -44,19 +43,17 @@ def web_process(setup: Setup) -> Process:
     """Return the process of the pages."""
     base, folder = setup.base, setup.folder
     asyncio.get_running_loop().set_default_executor(_Watched(setup.current))
-    has_own_door = "door" in setup.stages
+    has_own_door = "door" in setup.processes
     door = Asking(folder / "door.sock", PATIENCE_S if has_own_door else ELSEWHERE_S)
     stage = WebStage(base, _DoorOfPages(door), OperatorOrders(base.settings))
-    stages = Stages(folder, setup.stages)
+    stages = Stages(folder, setup.processes)
     data_dir = base.settings.data_dir
     health = Health(stages.parts, data_dir, base.mail, base.game, stages.write, base.clock)
 
     async def metrics() -> bytes:
         return await metrics_of(health, await asyncio.to_thread(stages.counted))
 
-    ports = WebPorts(
-        base, stage, health, metrics, setup.bound, connection_shares(base.settings, setup.bound)
-    )
+    ports = WebPorts(base, stage, health, metrics, setup.bound)
     beating = asyncio.create_task(_beat(setup.current), name="beat")
 
     def state() -> StageState:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.services import Services
-from pbmserv.service.mails.incoming import MailParser
 from pbmserv.service.operators.pages import OperatorPages, OrderTaker
 from pbmserv.service.operators.server_status import ServerStatus
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.stages.base import Base
 from pbmserv.stages.play_of_pages import PagesDoor, PlayOfPages
 from pbmserv.stages.status import status_of
-from pbmserv.store.boards.positions import Positions
 
 
 class WebStage:
@@ -30,7 +27,7 @@ class WebStage:
 
     def __init__(self, base: Base, door: PagesDoor, orders: OrderTaker) -> None:
         self.play = PlayOfPages(base, door)
-        services = base.services(Positions(base.registry), Memo(), base.traffic())
+        services = base.services_beside_play()
         self.web_requests = WebRequests(services, base.game, base.clock, self.play)
         self.operators = _operator_pages(base, services, orders)
 
@@ -43,10 +40,9 @@ def _operator_pages(base: Base, services: Services, orders: OrderTaker) -> Opera
         services: shared by the pages of this process.
         orders: carries out the changes.
     """
-    games = tuple(game.info.key for game in base.registry)
-    parser = MailParser(base.mail_domain, games, base.settings.mail_servers)
+    read = base.parser().parse
 
     def status() -> ServerStatus:
         return status_of(base.game, base.mail, base.settings.data_dir, base.clock.now())
 
-    return OperatorPages(services, base.game, base.clock, parser.parse, orders, status, base.mail)
+    return OperatorPages(services, base.game, base.clock, read, orders, status, base.mail)

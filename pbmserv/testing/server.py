@@ -22,8 +22,9 @@ from pbmserv.mail.envelope import Envelope
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
+from pbmserv.service.bots.bot_worker import BotWorker
 from pbmserv.stages.base import Base
-from pbmserv.stages.bots_process import BotsStage
+from pbmserv.stages.bots_process import make_bot_worker
 from pbmserv.stages.door_process import DoorStage
 from pbmserv.stages.play_process import PlayStage
 from pbmserv.stages.post_process import PostStage
@@ -90,7 +91,7 @@ class TestServer:
     play: PlayStage
     door: DoorStage
     post: PostStage
-    bots: BotsStage
+    bots: BotWorker
     loop: asyncio.AbstractEventLoop
     address: str
     letters: list[Letter] = field(default_factory=list)
@@ -139,13 +140,13 @@ class TestServer:
 
     def _new_letters(self) -> list[Letter]:
         new_letters: list[Letter] = []
-        self.bots.bot_worker.run_once()
+        self.bots.run_once()
         while claimed := self.post.outbox.claim(Claim(1000)):
             letters = self.post.outbox.make(claimed)
             self.post.outbox.settle([Sent(letter.id) for letter in letters])
             letters.sort(key=lambda letter: letter.id)
             new_letters += [Letter(letter.recipient, letter.raw) for letter in letters]
-            self.bots.bot_worker.run_once()
+            self.bots.run_once()
         self.letters += new_letters
         return new_letters
 
@@ -191,8 +192,7 @@ def server(*games: Any) -> Iterator[TestServer]:
         stack.callback(door.stop)
         post = PostStage(base, play.outbox_writer, _NoRelay(), by="test post")
         stack.callback(post.stop)
-        bots = BotsStage(base, play.bot_moves)
-        stack.callback(bots.stop)
+        bots = make_bot_worker(base, play.bot_moves)
         loop = asyncio.new_event_loop()
         stack.callback(loop.close)
         stack.callback(lambda: loop.run_until_complete(loop.shutdown_default_executor()))

@@ -239,7 +239,7 @@ def test_an_older_version_refuses_a_newer_database_with_one_sentence(
     before = (tmp_path / "pbmserv.sqlite3").read_bytes()
     for name, value in {"DATA_DIR": tmp_path, "SMTP": "127.0.0.1:0", "WEB": ""}.items():
         monkeypatch.setenv(f"PBMSERV_{name}", str(value))
-    for place in ("stages.operators", "serve"):
+    for place in ("stages.operator_orders", "stages.operator_queries", "serve"):
         monkeypatch.setattr(f"pbmserv.{place}.log.configure", lambda *_, **__: None)
     for command in (["serve"], ["db", "check"], ["db", "upgrade"], ["user", "list"]):
         assert run(command) == 2

@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.smtpd import listener
-from pbmserv.stages import descriptors
+from pbmserv.stages import web_ports
 from pbmserv.web.http import connections, server
 
 ALICE = "alice@players.example"
@@ -210,7 +210,7 @@ def test_idle_connections_to_the_pages_keep_no_page_from_a_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "MOST_FROM_NETWORK", 4)
-    monkeypatch.setattr(descriptors, "WEB", 10)
+    monkeypatch.setattr(web_ports, "WEB", 10)
     with a_server(tmp_path) as running:
         idle = [sits(running.web_port, source) for source in FIVE for _ in range(2)]
         for n in range(12):

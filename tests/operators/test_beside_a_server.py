@@ -18,7 +18,7 @@ from pbmserv.file_locks import borrow_stage, claim_stage
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.orders import order
-from pbmserv.stages.operators import OperatorOrders
+from pbmserv.stages.operator_orders import OperatorOrders
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.accounts import players as rows
@@ -37,7 +37,7 @@ def settings(
     for name, value in {"DATA_DIR": tmp_path, "DATABASE": database_url}.items():
         monkeypatch.setenv(f"PBMSERV_{name}", str(value))
     monkeypatch.setenv("PBMSERV_ADDRESS", OURS)
-    monkeypatch.setattr("pbmserv.stages.operators.log.configure", lambda level: None)
+    monkeypatch.setattr("pbmserv.log.configure", lambda level: None)
     return monkeypatch
 
 

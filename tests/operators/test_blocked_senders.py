@@ -16,7 +16,6 @@ from smtp_client import Wire, mail
 from pbmserv.service.limits.blocked_senders import BlockedSenders
 from pbmserv.service.operators.blocked_senders import block, sender_name, unblock
 from pbmserv.service.operators.deeds import Deed, entries
-from pbmserv.stages.door_process import BLOCKS_EVERY
 from pbmserv.store.blocked_senders import BlockedSender
 
 pytestmark = pytest.mark.slow
@@ -33,7 +32,6 @@ def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
 
 def do(server: Running, action: partial[Deed]) -> None:
     server.server.play_stage.operators.do(SIGNED, action)
-    server.live(seconds=BLOCKS_EVERY.total_seconds())
     server.server.door_stage.run_once()
 
 

@@ -80,7 +80,6 @@ class Post:
             DirectOutboxWriter(self.writer, clock, lambda *refused: None),
             composer,
             Signer("games.example", ()),
-            clock,
             self.watch,
         )
 
@@ -241,7 +240,7 @@ def test_a_letter_that_killed_a_process_waits_once_and_then_fails(
 ) -> None:
     post.post(2, clock)
     claimed = post.queue.take(9)
-    post.watch.kills.note(post.number(1))
+    post.watch.deaths.add(post.number(1))
     with pytest.raises(MustWait):
         post.queue.make(claimed)
     assert post.places(post.queue.make(claimed[1:])) == [2]
@@ -253,8 +252,8 @@ def test_a_letter_that_killed_a_process_waits_once_and_then_fails(
 
     post.post(1, clock)
     claimed = [row for row in post.queue.take(9) if row.id == post.number(3)]
-    post.watch.kills.note(post.number(3))
-    post.watch.kills.note(post.number(3))
+    post.watch.deaths.add(post.number(3))
+    post.watch.deaths.add(post.number(3))
     with pytest.raises(ServerFault, match="stopped 2 times"):
         post.queue.make(claimed)
 

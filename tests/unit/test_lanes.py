@@ -136,6 +136,13 @@ def test_an_overloaded_play_lets_no_mail_wait_for_all_later_ones() -> None:
     assert order[3:] == sorted(order[3:])
 
 
+def test_a_mail_with_which_play_has_died_comes_after_those_that_wait() -> None:
+    lanes = Lanes()
+    lanes.add(task(1, "deadly", deaths=1))
+    lanes.add(task(2, "other"))
+    assert [lane.name for lane in lanes.ready()] == ["other", "deadly"]
+
+
 def test_heavy_lanes_take_turns_and_rest_as_long_as_the_mail_before_took(
     clock: list[float],
 ) -> None:

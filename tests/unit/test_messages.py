@@ -133,7 +133,7 @@ EXCHANGES: list[tuple[Request[Any], Any]] = [
     (ProbeWrite(), None),
     (ClaimLetters("here", Claim(100, (1, 2), ("x.example",), NOW)), LETTERS),
     (ClaimLetters("here", Claim(100)), []),
-    (RenewLetters((1, 2), NOW), None),
+    (RenewLetters((1, 2)), None),
     (SettleLetters(RESULTS), None),
     (NoteStops((Stop("a", "nim", NOW, "post1", "nim.py, line 3"),)), None),
     (ActForBot(3, Thought(4, Seat(1), Move("a,g+b2", free=True))), None),

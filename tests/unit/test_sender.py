@@ -291,8 +291,13 @@ def test_when_the_pause_is_over_one_letter_goes_first(
     outbox.wait_until_idle()
     assert outbox.claims == [1]
 
+    clock.moment += SHORTEST_PAUSE
+    sender.wake()
+    outbox.wait_until_idle()
+    assert outbox.claims == [1]  # the second pause is twice as long
+
     relay.always = None
-    clock.moment += 2 * SHORTEST_PAUSE
+    clock.moment += SHORTEST_PAUSE
     sender.wake()
     outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
     assert outbox.claims[:2] == [1, 1]

@@ -14,6 +14,8 @@ from seating import HIDINGS, seat_pairs
 from smtp_client import Wire, mail
 from sqlalchemy import Connection, text
 
+from pbmserv import log
+from pbmserv.stages.stage_states import own_numbers
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import health as rows
 
@@ -79,6 +81,12 @@ def test_mails_letters_refusals_and_wrong_passwords_are_counted(watched: Running
     assert after["pbmserv_newest_number{of=letters}"] == len(watched.relay.delivered)
     assert any(name.startswith("pbmserv_build{") for name in after)
     assert "process_resident_memory_bytes" in after
+
+
+def test_each_process_counts_the_log_lines_that_it_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The metrics add up the numbers of all processes; most lines come from door, play and post."""
+    monkeypatch.setattr(log, "lost", lambda: 3)
+    assert b"\npbmserv_log_lines_lost_total 3.0\n" in own_numbers()
 
 
 def test_queues_are_reported_with_their_age(watched: Running) -> None:

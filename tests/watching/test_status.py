@@ -28,7 +28,7 @@ from pbmserv.games.blackbox.bots.loops import equipment
 from pbmserv.service.operators.health import RelayState
 from pbmserv.service.operators.server_status import running_line
 from pbmserv.stages.messages import StageState
-from pbmserv.stages.state import worst_relay
+from pbmserv.stages.stage_states import worst_relay
 from pbmserv.store import heartbeats
 from pbmserv.store.operators.health import Queues
 from pbmserv.store.tables.downtime import heartbeats as heartbeat_rows

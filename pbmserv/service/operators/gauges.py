@@ -24,7 +24,16 @@ async def metrics(health: Health, counted: bytes) -> bytes:
     return counted + generate_latest(registry)
 
 
+class _LostLines(Collector):
+    """The log lines that this process could not write."""
+
+    def collect(self) -> Iterator[Metric]:
+        words = "Lines of the log nobody will read."
+        yield CounterMetricFamily("pbmserv_log_lines_lost", words, log.lost())
+
+
 ProcessCollector(registry=counters.REGISTRY)  # memory, processor time, open files
+counters.REGISTRY.register(_LostLines())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,9 +47,6 @@ class _Gauges(Collector):
         build = GaugeMetricFamily("pbmserv_build", "Versions.", labels=("version", "python"))
         build.add_metric((__version__, platform.python_version()), 1)
         yield build
-        lost = CounterMetricFamily("pbmserv_log_lines_lost", "Lines of the log nobody will read.")
-        lost.add_metric((), log.lost())
-        yield lost
         states = {name: check.state != "failing" for name, check in snapshot.report.checks.items()}
         yield _gauge("pbmserv_check_ok", "Checks of /healthz: 0 = failing.", "check", states)
         slots = snapshot.parts.slots.items()

@@ -85,11 +85,7 @@ class BoardPresses:
             return None
         outcome = await asyncio.to_thread(self._outcome, token, press, mail_id)
         if outcome is not None and outcome.thinks:
-
-            async def is_settled() -> bool:
-                return not await asyncio.to_thread(self._thinks, token, press)
-
-            await self._play.until(is_settled, BOT_S)
+            await self._play.until(lambda: not self._thinks(token, press), BOT_S)
         return outcome
 
     def _request(self, token: str, press: Press) -> PageRequest | None:

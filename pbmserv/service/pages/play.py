@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from pbmserv.service.core.page_form import PageForm
@@ -37,6 +37,7 @@ class Play(Protocol):
         """Have a form stored; it is carried out later."""
         ...
 
-    async def until(self, is_over: Callable[[], Awaitable[bool]], longest_s: float) -> None:
-        """Call *is_over* now and after each commit of play, until it holds or the time is over."""
+    async def until(self, is_over: Callable[[], bool], longest_s: float) -> None:
+        """Call *is_over* in a thread, now and after each commit of play, until it holds or the time
+        is over."""
         ...

@@ -114,7 +114,7 @@ def claim(
     Args:
         share: claim arrivals of this share only; `None` for all.
     """
-    release(connection, lease.by, in_hand, share)
+    _release_lost(connection, lease.by, in_hand, share)
     rows = connection.execute(within(_CLAIMABLE, arrivals, share), {"now": lease.now, "most": most})
     claimable = arrivals_of(rows)
     if not claimable:
@@ -151,8 +151,8 @@ def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
         connection.execute(lease.values(claimed_until=until))
 
 
-def release(
-    connection: Connection, by: str, in_hand: Collection[int] = (), share: int | None = None
+def _release_lost(
+    connection: Connection, by: str, in_hand: Collection[int], share: int | None
 ) -> None:
     """Give back the arrivals that are claimed by *by* and not *in_hand*."""
     lost = update(arrivals).where(arrivals.c.claimed_by == by, arrivals.c.id.not_in(in_hand))

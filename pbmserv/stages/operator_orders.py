@@ -7,8 +7,7 @@ runs beside it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from pbmserv import files, log
@@ -19,7 +18,7 @@ from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.orders import Order
 from pbmserv.stages.base import Base
 from pbmserv.stages.messages import CarryOutOrder, LookAgain, Request, RetryKeptMail
-from pbmserv.stages.play_process import PlayStage
+from pbmserv.stages.play_process import PlayStage, answers_of_play
 from pbmserv.stages.questions import Asking
 from pbmserv.stages.rings import Rings
 from pbmserv.stages.run_folders import first_run_folder
@@ -43,7 +42,7 @@ class OperatorOrders:
             OperatorError: it cannot be done, or no reason is given; nothing has changed.
             StoreAway: play does not answer.
         """
-        return self._answer(CarryOutOrder(by, order), lambda play: play.carry_out_order(by, order))
+        return self._answer(CarryOutOrder(by, order))
 
     def retry(self, number: int, by: Signature) -> str:
         """Carry a kept mail out again; return a sentence for the operator.
@@ -52,21 +51,18 @@ class OperatorOrders:
             OperatorError: the mail is not kept, or no reason is given.
             StoreAway: play does not answer.
         """
-        request = RetryKeptMail(number, by)
-        return self._answer(request, lambda play: play.kept_mails.retry(number, by))
+        return self._answer(RetryKeptMail(number, by))
 
-    def _answer(self, request: Request[str], answer: Callable[[PlayStage], str]) -> str:
-        """Call *answer* in this process if no other process writes; else send the request."""
+    def _answer(self, request: Request[str]) -> str:
+        """Answer a request in this process if no other process writes; else send it."""
         path = files.sqlite_file(self._settings.database)
         if path is None:
-            with _play_parts(self._settings) as play:
-                sentence = answer(play)
+            sentence = _answer_here(self._settings, request)
             self._ring_play()
             return sentence
         with borrow_stage(path, "play") as is_ours:
             if is_ours:
-                with _play_parts(self._settings) as play:
-                    return answer(play)
+                return _answer_here(self._settings, request)
         with closing(Asking(self._play_socket(), STARTING_S)) as asking:
             return asking.ask(request)
 
@@ -88,33 +84,16 @@ def orders(loaded: Loaded) -> OperatorOrders:
     Raises:
         OperatorError: there is no database.
     """
-    _prepare(loaded)
+    log.configure("WARNING")
+    files.check_database_exists(loaded.settings.database, loaded.sources)
     return OperatorOrders(loaded.settings)
 
 
-@contextmanager
-def reading(loaded: Loaded) -> Iterator[PlayStage]:
-    """Open the parts of play for one command that only reads; they are not started.
-
-    Raises:
-        OperatorError: there is no database.
-    """
-    _prepare(loaded)
-    with _play_parts(loaded.settings) as play:
-        yield play
-
-
-def _prepare(loaded: Loaded) -> None:
-    log.configure("WARNING")
-    files.check_database_exists(loaded.settings.database, loaded.sources)
-
-
-@contextmanager
-def _play_parts(settings: Settings) -> Iterator[PlayStage]:
-    """Open the parts of play, without starting them or upgrading the database."""
-    with ExitStack() as stack:
-        base = Base(settings, may_upgrade=False)
-        stack.callback(base.close)
+def _answer_here(settings: Settings, request: Request[str]) -> str:
+    """Answer a request as play does, without starting its threads or upgrading the database."""
+    with closing(Base(settings, may_upgrade=False)) as base:
         stage = PlayStage(base, Rings(), has_own_door=True)
-        stack.callback(stage.stop)
-        yield stage
+        try:
+            return str(answers_of_play(stage)[type(request)](request))
+        finally:
+            stage.stop()
