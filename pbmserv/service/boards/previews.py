@@ -65,10 +65,7 @@ def _preview(context: CommandContext, command: Preview) -> Answer:
 
 
 def _may_hold_a_password(context: CommandContext, text: str) -> bool:
-    """Return whether a text begins with a word like a userid, and its second word may be a password.
-
-    The userid may be misspelt, so that it is nobody's.
-    """
+    """Return whether a text may begin with a userid, perhaps misspelt, and a password."""
     first, *behind = text.lower().split()[:2]
     if not is_userid(first) or not behind or quotable(behind[0]):
         return False
