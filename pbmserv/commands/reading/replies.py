@@ -136,7 +136,7 @@ class Reply:
             return Reading((read_line(words, spoken, len(text), self._games),))
         if row is None:
             if "passw" in text.lower():
-                refused = Misread("reply-password", example="password NEWPASSWORD")
+                refused = Misread("reply-password", example="forgot USERID")
                 return Reading((Line(REST, refused),))
             return None
         if row.name == "chat":
