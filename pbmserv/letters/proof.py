@@ -43,7 +43,7 @@ class BoardProof:
     Attributes:
         board: its number.
         seat: the reader's seat; `None` for a follower.
-        turns: the turns that the reader may know of.
+        turns: the number of turns that the reader may know of.
         pledge: see `engine.proof.pledge_of`.
         hashes: of the record.
     """

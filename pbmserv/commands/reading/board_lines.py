@@ -62,7 +62,7 @@ _BOARD_BEHIND = re.compile(
     r"\A\s*(accept|reject|decline|resign|solve|show)\s+(?:board\s+)?#?(\d{1,9})[\s.!]*\Z",
     re.ASCII | re.IGNORECASE,
 )
-"""A command with its board behind, "accept 412", of which a reply to a digest may have several."""
+"""A command and its board, "accept 412", of which a reply to a digest may have several."""
 
 
 class Answered(Enum):
@@ -100,7 +100,7 @@ def read_reply_to(
 
 
 def _board_in_front(line: str, games: Collection[str], *, surely: bool) -> tuple[str, str] | None:
-    """Return the number of the board in front of a line and the text behind it, `None` for none.
+    """Return the number of the board in front of a line and the text after it, `None` for none.
 
     The board may be named as in our letters: "Blackbox 412: g".
     """

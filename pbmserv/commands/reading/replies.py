@@ -145,7 +145,7 @@ class Reply:
         return None if command is None else self._with_what_follows(row, command, below)
 
     def _chat(self, head: ReplyHead) -> Reading:
-        """Read a message to the opponents, which begins behind "chat" and perhaps a board."""
+        """Read a message to the opponents, which begins after "chat" and perhaps a board."""
         place, text = self.top[0]
         number = head.rest[0].plain.removeprefix("#") if head.rest else ""
         # In "chat 5 minutes, please" the number is not a board.

@@ -182,7 +182,7 @@ def _example(context: CommandContext, refusal: Refusal, echo: str, sender: Sende
 
 
 def _behind_number(context: CommandContext, line: Line) -> str:
-    """Return the move behind a number that may be the board or a port: "12" of "1 12" on board 1;
+    """Return the move after a number that may be the board or a port: "12" of "1 12" on board 1;
     ``""`` if there is none."""
     if not isinstance(line.meaning, ReplyMove):
         return ""
@@ -250,17 +250,16 @@ def _without_credentials(example: str, sender: Sender) -> str:
 
 
 def _with_known_names(context: CommandContext, refusal: Refusal, echo: str, sender: Sender) -> str:
-    """Return the line with the name of an existing player, or without the wrong name."""
-    wrong = refusal.part.lower()
-    instead = str(refusal.values.get("suggestion", ""))
-    words = [
-        instead if wrong and word.lower().rstrip(",;") == wrong else word for word in echo.split()
-    ]
-    game = words[0] if words[0] in context.services.registry else ""
-    if not instead and "challenge" in words and sender.userid:
-        return " ".join(word for word in (game, "challenge", sender.userid, "FRIEND") if word)
-    if wrong and not instead:
-        return " ".join(word for word in (game, "standings") if word)
-    if not wrong:
+    """Return the line with the name of an existing player, or another that helps to find one."""
+    words = echo.split()
+    game = words[:1] if words[0] in context.services.registry else []
+    suggestion = str(refusal.values.get("suggestion", ""))
+    if not suggestion and "challenge" in words and sender.userid:
+        return " ".join((*game, "challenge", sender.userid, "FRIEND"))
+    if not refusal.part:  # the wrong word is not repeated
         return " ".join(word for word in words if word != BLANK)
-    return " ".join("PASSWORD" if word == BLANK else word for word in words)
+    if not suggestion:
+        return " ".join((*game, "standings"))
+    wrong = refusal.part.lower()
+    corrected = [suggestion if word.lower().rstrip(",;") == wrong else word for word in words]
+    return " ".join("PASSWORD" if word == BLANK else word for word in corrected)
