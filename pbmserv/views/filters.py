@@ -10,12 +10,10 @@ from functools import lru_cache
 from typing import Any
 
 from pbmserv.commands.grammar.words import typed
+from pbmserv.drawing.text import WIDTH
 from pbmserv.engine.time_spans import zone
 from pbmserv.errors import is_form
 from pbmserv.plurals import counted, pluralize
-
-WIDTH = 76
-"""Columns of a text letter (spec/mail.md)."""
 
 _BETWEEN = "  "
 _NARROWEST = 8

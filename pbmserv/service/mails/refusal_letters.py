@@ -14,14 +14,15 @@ from functools import partial
 
 from pbmserv.commands.grammar.examples import Sender
 from pbmserv.commands.grammar.readings import BLANK, Line
+from pbmserv.commands.grammar.word_forms import is_userid
 from pbmserv.commands.table.catalogue import WHICH
 from pbmserv.commands.table.command_types import ReplyMove
 from pbmserv.commands.table.starting import Challenge
-from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import MoveError, NotUnderstood, PlayerError, Refusal, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.command_state import Focus
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.lookup import is_player
 from pbmserv.service.core.outcome import Part
 from pbmserv.service.core.words_for_others import cells_in
 from pbmserv.service.delivery import digest_replies
@@ -120,10 +121,10 @@ def _sender(context: CommandContext) -> Sender:
         player = players.by_id(context.connection, reply_address.player)
     else:
         player = context.claimed_writer()
-    is_player = partial(_is_player, context, {})
+    is_name = partial(_is_player, context, {})
     if player is None:
-        return Sender("", 0, is_player)
-    return Sender(player.userid, _board_of(context, player), is_player)
+        return Sender("", 0, is_name)
+    return Sender(player.userid, _board_of(context, player), is_name)
 
 
 def _board_of(context: CommandContext, player: Player) -> int:
@@ -141,15 +142,17 @@ def _board_of(context: CommandContext, player: Player) -> int:
 
 def _is_player(context: CommandContext, looked_up: dict[str, bool], word: str) -> bool:
     """Return whether a word is a userid; only `MOST_LOOKED_UP` words of a line are looked up."""
-    if word in BOT_USERIDS:
-        return True
-    if word not in looked_up and len(looked_up) < MOST_LOOKED_UP and len(word) <= 20:
-        looked_up[word] = players.active_by_userid(context.connection, word) is not None
+    if word not in looked_up and len(looked_up) < MOST_LOOKED_UP and is_userid(word):
+        looked_up[word] = is_player(context, word)
     return looked_up.get(word, False)
 
 
-def _with_blanks(context: CommandContext, line: Line, is_userid: Callable[[str], bool]) -> str:
-    """Return a line with blanks for all words but its command, its board and userids."""
+def _with_blanks(context: CommandContext, line: Line, may_show: Callable[[str], bool]) -> str:
+    """Return a line with blanks for all words but its command, its board and some userids.
+
+    Args:
+        may_show: whether a userid may be repeated.
+    """
     words = line.echo.split()
     if context.reply_address is not None and not isinstance(line.meaning, Challenge):
         return BLANK
@@ -158,7 +161,7 @@ def _with_blanks(context: CommandContext, line: Line, is_userid: Callable[[str],
     shown = words[:head]
     for word in words[head:]:
         number = board is not None and word.lstrip("#") == str(board)
-        if number or word.lower() in WHICH or is_userid(word.lower().rstrip(",;")):
+        if number or word.lower() in WHICH or may_show(word.lower().rstrip(",;")):
             shown.append(word)
             board = None if number else board
         elif shown[-1] != BLANK:
