@@ -9,7 +9,7 @@ from pbmserv.game import Grid, Items, Part, Piece
 from pbmserv.game.cells import MOST_STACKED, Cell, Layout, edge_words, laid_out, legend, piece_of
 
 WIDTH = 76
-"""Columns of a letter."""
+"""Columns of a text letter (spec/mail.md)."""
 _BOXED = 8
 """The most columns of a board whose cells are drawn as boxes."""
 _GAP = "    "

@@ -12,6 +12,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from email.charset import QP, Charset
+from email.header import Header
 from email.utils import format_datetime
 from hashlib import sha256
 from typing import Literal
@@ -24,8 +26,8 @@ _LONGEST_VALUE = 900
 """Characters of a header's text, with room for its name and brackets."""
 _LONGEST_QUOTED_LINE = 76
 """Characters of a line in quoted-printable (RFC 2045, 6.7 (5))."""
-_LONGEST_ENCODED_WORD = 64
-"""Characters; RFC 2047, 2 allows 75, but so the line ``Subject: …`` stays below 76, too."""
+_LONGEST_HEADER_LINE = 76
+"""Characters of a line with an encoded word (RFC 2047, 2)."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 """C0, DEL, C1 and the two line ends of Unicode, which must not reach a header."""
@@ -48,10 +50,8 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _MEDIA_TYPE = re.compile(r"[a-z]+/[a-z0-9][a-z0-9.+-]{0,60}")
 
 _QUOTED = {code: f"={code:02X}" for code in range(256)}
-# Characters that RFC 2047 needs quoted nowhere, not even in a phrase (5 (3)).
-_ENCODED_WORD_PLAIN = frozenset(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!*+-/"
-)
+_UTF_8 = Charset("utf-8")
+_UTF_8.header_encoding = QP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,22 +311,9 @@ def _unstructured(text: str) -> str:
 
 def _encoded_words(shown: str) -> str:
     """Return the encoded words of RFC 2047, one on each line, without cutting a character."""
-    room = _LONGEST_ENCODED_WORD - len("=?utf-8?q??=")
-    words: list[str] = []
-    word = ""
-    for character in shown:
-        if character in _ENCODED_WORD_PLAIN:
-            quoted = character
-        elif character == " ":
-            quoted = "_"
-        else:
-            quoted = "".join(map(_QUOTED.__getitem__, character.encode("utf-8", "replace")))
-        if len(word) + len(quoted) > room:
-            words.append(word)
-            word = ""
-        word += quoted
-    words.append(word)
-    return "\r\n ".join(f"=?utf-8?q?{word}?=" for word in words)
+    storable = shown.encode("utf-8", "replace").decode()
+    header = Header(storable, _UTF_8, _LONGEST_HEADER_LINE, header_name="Thread-Topic")
+    return header.encode(linesep="\r\n")
 
 
 def _part(subtype: str, body: str) -> bytes:

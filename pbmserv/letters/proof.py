@@ -43,7 +43,7 @@ class BoardProof:
     Attributes:
         board: its number.
         seat: the reader's seat; `None` for a follower.
-        turns: the turns that the reader may know of.
+        turns: the number of turns that the reader may know of.
         pledge: see `engine.proof.pledge_of`.
         hashes: of the record.
     """
@@ -154,10 +154,8 @@ def opened_record(connection: Connection, shown: ShownBoard) -> Attachment | Non
     It is `None` while anything about the board is hidden from that player.
     """
     board, outcome = shown.board, shown.position.outcome
-    is_open = outcome is not None and shown.seat is not None and not shown.is_shut
-    if not (board.pledged and is_open) or len(set(board.names)) != len(board.names):
+    if not board.pledged or outcome is None or shown.seat is None or shown.is_shut:
         return None
-    assert outcome is not None
     ended = histories.ended_at(connection, board.id)
     sheet = Scoresheet(
         _record(shown, _plies(shown)),

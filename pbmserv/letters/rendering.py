@@ -36,10 +36,6 @@ class Links(StrEnum):
     UNDRAWN = "undrawn"
 
 
-# Each level with those below it.
-_DOWN_FROM = {links: tuple(Links)[place:] for place, links in enumerate(Links)}
-
-
 @dataclass(frozen=True, slots=True)
 class LetterTexts:
     """The texts of a letter; `html` is empty if it would be too long for mail programs."""
@@ -103,7 +99,8 @@ def _fitted(
     Links are left out if the HTML is longer than *fair*, and the board if it is longer than *most*.
     """
     first = None
-    for links in _DOWN_FROM[values.get("links", Links.NONE)]:
+    levels = list(Links)
+    for links in levels[levels.index(values.get("links", Links.NONE)) :]:
         texts = render(letter, {**values, "links": links})
         first = first or texts
         room = most if links is Links.NONE else fair

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -38,13 +37,8 @@ class Mailto:
         percent-encoded, also ``+``, which some programs take for a blank (RFC 6068 section 5).
         Lines end with CR LF.
         """
-        link = self._start + _body(words)
+        link = self._start + quote(words.replace("\n", "\r\n"), safe="")
         return Markup(link)  # noqa: S704 - percent-encoded, and HTML allows "&" in front of "body="
-
-
-@lru_cache(maxsize=256)
-def _body(words: str) -> str:
-    return quote(words.replace("\n", "\r\n"), safe="")
 
 
 def answer_to(row: QueuedLetter, player: Player | None) -> ReplyAddress | None:

@@ -46,7 +46,7 @@ _LONG_TAG = re.compile("<(a|td|th) (?=[^<>]*(?:href|aria-label)=)")
 """The start of a tag with a long attribute: a line end replaces the blank, to keep lines short."""
 
 _LINK = "\x02"
-"""The place of a link's beginning in cached rows; it occurs in no template and no name."""
+"""The place of a link's beginning in rows; it occurs in no template and no name."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -88,22 +88,19 @@ def grid(spots: Any, forms: GridForms, link: str = "") -> Markup:
         forms: the form of each kind.
         link: the link in place of ``[link]``, in front of the words of a reply.
     """
-    pieces = [""]
-    for row in (
+    rows = [
         _row(spots.top, forms.ends, forms),
         *[_row((left, *inside, right), forms.row, forms) for left, inside, right in spots.rows],
         _row(spots.bottom, forms.ends, forms),
-    ):
-        pieces[-1] += row[0]
-        pieces += row[1:]
-    drawn = str(escape(link)).join(pieces)
-    return Markup(drawn[:-1])  # noqa: S704 - see `_row`
+    ]
+    drawn = "\n".join(rows).replace(_LINK, escape(link))
+    return Markup(drawn)  # noqa: S704 - see `_row`
 
 
 # Most rows equal rows of other letters.
 @lru_cache(maxsize=1_280)
-def _row(spots: tuple[Any, ...], around: tuple[str, ...], forms: GridForms) -> list[str]:
-    """Draw a line of cells or ports, split where links begin.
+def _row(spots: tuple[Any, ...], around: tuple[str, ...], forms: GridForms) -> str:
+    """Draw a line of cells or ports.
 
     The forms come from a template and are HTML; everything else is escaped.
     """
@@ -111,8 +108,7 @@ def _row(spots: tuple[Any, ...], around: tuple[str, ...], forms: GridForms) -> l
     for kind, name, shown, more in spots:
         form = str(escape(name)).join(forms.spots[kind])
         drawn.append(form.replace("[more]", escape(more)).replace("[shown]", escape(shown)))
-    line = "".join(drawn).join(around)
-    return f"{line}\n".split(_LINK)
+    return "".join(drawn).join(around)
 
 
 _LABELS = ("aria-label", 'aria-pressed="true" aria-label')

@@ -259,7 +259,7 @@ class TeamPage:
 
     Attributes:
         key: its name in addresses of pages.
-        members: in the order of the boards; those behind the first ones are reserves.
+        members: in the order of the boards; those after the first ones are reserves.
         boards: members who play a match.
         created: a day in ISO 8601.
         events: its newest events; empty in a list of teams.

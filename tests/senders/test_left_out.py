@@ -352,5 +352,12 @@ def test_a_password_in_a_wrong_place_is_not_repeated(house: Indoors, subject: st
     assert "tiger" not in letters[0].subject.lower()
 
 
+@pytest.mark.parametrize("subject", ["preview 1 craol Tiger-Lily a", "preview 1 me Tiger-Lily a"])
+def test_a_password_behind_no_players_name_is_not_repeated(house: Indoors, subject: str) -> None:
+    words = refusal(writes(house, "carol", f"blackbox {subject}"))  # she never sat at a board
+    assert "tiger" not in words.lower()
+    assert "needs neither userid nor password" in words
+
+
 def test_misspelt_names_among_players_are_repeated(house: Indoors) -> None:
     assert "You wrote: games alcie bob" in refusal(writes(house, "alice", "games alcie bob"))

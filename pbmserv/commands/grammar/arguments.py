@@ -54,10 +54,10 @@ _IN_FRONT_OF_DATES = UNTIL | {"from"}
 EVENT_VERBS = frozenset(
     {"join", "leave", "create", "invite", "letters", "cancel", "enter", "withdraw", "show"}
 )
-"""First words behind the name of a command about events."""
+"""First words after the name of a command about events."""
 
 TEAM_VERBS = EVENT_VERBS | {"order", "captain", "remove"}
-"""First words behind ``team``."""
+"""First words after ``team``."""
 
 VERBS = {Kind.WORDS: EVENT_VERBS, Kind.ANY_WORDS: TEAM_VERBS}
 """First words in places that take any words."""
@@ -157,7 +157,7 @@ def _read_new_password(cursor: Cursor) -> None:
 
 
 def _read_move(cursor: Cursor) -> None:
-    """Read a move: the rest of the line without the number behind ``#``."""
+    """Read a move: the rest of the line without the number after ``#``."""
     labels = [parameter.label.partition("[")[0] for parameter in cursor.row.parameters]
     if not cursor.has_more:
         raise cursor.refusal("missing-move", form=", ".join(labels))
@@ -200,7 +200,7 @@ _HOUR = re.compile(r"\d{1,2}(?:[:.]\d{2})?(?:am|pm)?", re.IGNORECASE | re.ASCII)
 
 
 def _read_hour(cursor: Cursor) -> str:
-    """Read an hour, perhaps behind "at", and return it; ``""`` if there is none."""
+    """Read an hour, perhaps after "at", and return it; ``""`` if there is none."""
     place = cursor.index + (cursor.words[cursor.index].plain in {"at", "@"})
     hour = cursor.words[place].text.strip("@,;") if place < len(cursor.words) else ""
     if not _HOUR.fullmatch(hour):

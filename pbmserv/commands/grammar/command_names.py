@@ -49,7 +49,7 @@ class Head:
         rest: index of the first argument.
         unknown: ``"game"`` or ``"command"`` if the line has an unknown word in that place.
         suggestion: the game or command that the unknown word may mean, ``""`` for none.
-        move: a move in the place of the command, which is missing behind the command.
+        move: a move in the place of the command, if there is one.
     """
 
     front: str
@@ -233,15 +233,15 @@ _ENGLISH = frozenset(
     {"to", "at", "in", "on", "from", "for", "with", "and", "the", "this", "that", "it", "my"}
     | {"all", "home", "again", "now", "here", "please"}
 )
-"""Words behind "back" or "delete" that are not meant as userids."""
+"""Words after "back" or "delete" that are not meant as userids."""
 
 
 def has_credentials(row: Row, rest: Sequence[Word], *, named: bool) -> bool:
-    """Return whether the words behind a command include the userid and password of its full form.
+    """Return whether the words after a command include the userid and password of its full form.
 
     Args:
         row: the command.
-        rest: the words behind its name.
+        rest: the words after its name.
         named: whether a game precedes it.
     """
     if not row.secrets:

@@ -57,7 +57,7 @@ _PRAISES = (
     *(r"dank je\b", r"ありがとう", r"お疲れ"),
 )
 _PRAISE = re.compile(rf"(?:{'|'.join(_PRAISES)})[^?]*", re.IGNORECASE)
-"""Thanks or praise, without a question behind it: "Well played, Bob!"."""
+"""Thanks or praise, without a question after it: "Well played, Bob!"."""
 
 _FOR_THE_SERVER = (
     *("rematch", "again", "another", "delete", "account", "resign", "undo", r"un\w*", "signoff"),

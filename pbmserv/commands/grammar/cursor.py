@@ -1,4 +1,4 @@
-"""A cursor over the words behind a command, which makes the refusals about them.
+"""A cursor over the words after a command, which makes the refusals about them.
 
 A word in a wrong place may be a password. A refusal therefore quotes a word only if it is shorter
 than any password, and gives its number otherwise. The echo of a refused line shows only words that
@@ -17,7 +17,7 @@ from pbmserv.errors import Misread
 
 
 class Cursor:
-    """A cursor over the words behind one command.
+    """A cursor over the words after one command.
 
     Attributes:
         index: of the next word.
@@ -154,7 +154,7 @@ class Cursor:
     def _is_harmless(self, place: int, word: Word) -> bool:
         """Return whether a word may be shown in a line without a password.
 
-        People write a password behind a userid out of habit, and misspell the userid, too.
+        People write a password after a userid out of habit, and misspell the userid, too.
         """
         if place == self.index or not harmless(word.text):
             return False

@@ -37,7 +37,7 @@ def read_line(words: Sequence[Word], head: Head, length: int, games: Collection[
 
 
 def _with_verb_in_front(row: Row, words: Sequence[Word]) -> tuple[Row, Sequence[Word]]:
-    """Return the command and the words behind it, also if its second word is behind the password.
+    """Return the command and the words after it, also if its second word is after the password.
 
     "ladder alice PASSWORD join ttt" means "ladder join alice PASSWORD ttt": the commands of other
     events are written like this.
@@ -59,7 +59,7 @@ def read_arguments(
         row: the command.
         front: the words of the echo in front of the arguments.
         game: the game that the line names, `None` for none.
-        words: the words behind the command.
+        words: the words after the command.
         games: keys of the games of this server.
 
     Raises:
@@ -175,9 +175,9 @@ class _CommandLine:
 
 
 def without_filler(row: Row, words: Sequence[Word]) -> Sequence[Word]:
-    """Return the words behind a command without filler words, such as "please" at the end.
+    """Return the words after a command without filler words, such as "please" at the end.
 
-    "Please" stays if it may be a password or part of a text, and behind a command that must stand
+    "Please" stays if it may be a password or part of a text, and after a command that must stand
     alone.
     """
     kinds = {parameter.kind for parameter in row.parameters}

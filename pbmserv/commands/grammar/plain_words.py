@@ -186,8 +186,11 @@ def as_command(text: str) -> str:
     phrase = " ".join(words)
     if phrase in IN_REPLY and phrase not in _ANSWERS:  # "can I undo?"
         return phrase
+    if command := _COMMANDS.get(phrase) or _preference(words):
+        return command
+    # "change my address to alice@example.org" is answered by a page of help.
     page = _COMMANDS.get(" ".join(word for word in words if "@" not in word), "")
-    return _COMMANDS.get(phrase, "") or _preference(words) or (page if page[:5] == "help " else "")
+    return page if page.startswith("help ") else ""
 
 
 def meaningful_words(line: str) -> list[str]:

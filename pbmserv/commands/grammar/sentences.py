@@ -19,8 +19,8 @@ LONGEST = 2_000
 """Characters of a reply that are looked at."""
 
 _ENDS = re.compile(
-    r"(?<=[^\W\d_])[.!?…。\uff01\uff1f]+(?=\s|\Z)"  # behind a word: "Fire D!"
-    r"|(?<=[\d)\]\"'])[.!?…。\uff01\uff1f]+(?=\s|\Z)"  # behind a number
+    r"(?<=[^\W\d_])[.!?…。\uff01\uff1f]+(?=\s|\Z)"  # after a word: "Fire D!"
+    r"|(?<=[\d)\]\"'])[.!?…。\uff01\uff1f]+(?=\s|\Z)"  # after a number
     r"|(?<![!?])[!?]+(?=\s|\Z)"
 )
 _ABBREVIATION = re.compile(r"(?<!\w)(?:no|nr|num|n|pls|mr|mrs|dr|st|ca)\Z", re.IGNORECASE)

@@ -112,7 +112,7 @@ def _number_in_front(
 def _correct_words(
     row: Row, game: str | None, words: Sequence[Word], games: Collection[str], sender: Sender
 ) -> Mapping[Kind, str]:
-    """Return the words behind a command that examples may repeat."""
+    """Return the words after a command that examples may repeat."""
     cursor = Cursor(row, game, board_first(row, words), games, sender)
     with suppress(Misread):
         read_parameters(cursor)

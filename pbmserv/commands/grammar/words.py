@@ -89,7 +89,7 @@ LONGEST_LINE = 2_000
 """Characters of a line that are read."""
 
 POLITE = frozenset({"please", "pls", "plz"})
-"""Polite words behind a command, which are not userids."""
+"""Polite words after a command, which are not userids."""
 
 _BOTS_OF_TWO_WORDS = {tuple(userid.split("-")): userid for userid in BOT_USERIDS if "-" in userid}
 
@@ -137,7 +137,7 @@ def _is_french(text: str) -> bool:
 def split(line: str) -> list[Word]:
     """Split a line at blanks, except between single or double quotes.
 
-    A quote opens at the start of a word or behind ``=``, and closes before a blank or the end. A
+    A quote opens at the start of a word or after ``=``, and closes before a blank or the end. A
     quote that is not closed is an ordinary character.
 
     Raises:
@@ -172,7 +172,7 @@ def split(line: str) -> list[Word]:
 
 
 def words_of(text: str) -> list[Word]:
-    """Return the words of a line, cut behind `LONGEST_LINE`.
+    """Return the words of a line, cut after `LONGEST_LINE`.
 
     If the whole line is in quotes, they are ignored.
     """

@@ -15,7 +15,15 @@ import re
 from collections.abc import Collection, Sequence
 from enum import Enum
 
-from pbmserv.commands.grammar.readings import BLANK, REST, Line, NotTried, Reading
+from pbmserv.commands.grammar.examples import Sender
+from pbmserv.commands.grammar.readings import (
+    BLANK,
+    REST,
+    Line,
+    NotTried,
+    Reading,
+    read_without_sender,
+)
 from pbmserv.commands.grammar.words import LONGEST_LINE, fold, words_of
 from pbmserv.commands.reading.bodies import MOST_COMMANDS, MOST_PROSE, is_stop, join_continuation
 from pbmserv.commands.reading.lines_below import ends_text, with_counted_rest
@@ -54,7 +62,7 @@ _BOARD_BEHIND = re.compile(
     r"\A\s*(accept|reject|decline|resign|solve|show)\s+(?:board\s+)?#?(\d{1,9})[\s.!]*\Z",
     re.ASCII | re.IGNORECASE,
 )
-"""A command with its board behind, "accept 412", of which a reply to a digest may have several."""
+"""A command and its board, "accept 412", of which a reply to a digest may have several."""
 
 
 class Answered(Enum):
@@ -92,7 +100,7 @@ def read_reply_to(
 
 
 def _board_in_front(line: str, games: Collection[str], *, surely: bool) -> tuple[str, str] | None:
-    """Return the number of the board in front of a line and the text behind it, `None` for none.
+    """Return the number of the board in front of a line and the text after it, `None` for none.
 
     The board may be named as in our letters: "Blackbox 412: g".
     """
@@ -126,6 +134,11 @@ def _command_between(text: str, games: Collection[str]) -> Line | None:
     if isinstance(command, PlayerError | ReplyMove | Yes | TrayReply | Chat):
         return None
     return None if isinstance(command, AboutBoard) and command.board is None else line
+
+
+def _without_board(sender: Sender) -> Line:
+    """Return the refusal of a line that names no board."""
+    return Line(REST, Misread("tray-line", example=f"{sender.board or 412}: show"))
 
 
 class _BoardLines:
@@ -180,7 +193,7 @@ class _BoardLines:
             return
         if numbered is None or int(numbered[0]) == 0 or _SURE.fullmatch(numbered[1]):
             self._prose += 1
-            self._lines.append(Line(REST, Misread("tray-line", example="412: g,+b2")))
+            self._lines.append(read_without_sender(_without_board))
             return
         board, rest = int(numbered[0]), numbered[1]
         line = read_reply(rest, self._games, plainly=True).lines[0]

@@ -181,7 +181,9 @@ def refuse_unread(why: str) -> Reading:
 
 
 def _repeats_our_subject(words: Sequence[Word], head: Head, line: Line, *, empty: bool) -> bool:
-    """Return whether a subject behind "Re:" is of a letter of ours: "Blackbox: the best scores".
+    """Return whether the words after "Re:" are the subject of a letter of ours.
+
+    An example is "Blackbox: the best scores".
 
     Args:
         words: the words of the subject.

@@ -136,7 +136,7 @@ class Reply:
             return Reading((read_line(words, spoken, len(text), self._games),))
         if row is None:
             if "passw" in text.lower():
-                refused = Misread("reply-password", example="password NEWPASSWORD")
+                refused = Misread("reply-password", example="forgot USERID")
                 return Reading((Line(REST, refused),))
             return None
         if row.name == "chat":
@@ -145,7 +145,7 @@ class Reply:
         return None if command is None else self._with_what_follows(row, command, below)
 
     def _chat(self, head: ReplyHead) -> Reading:
-        """Read a message to the opponents, which begins behind "chat" and perhaps a board."""
+        """Read a message to the opponents, which begins after "chat" and perhaps a board."""
         place, text = self.top[0]
         number = head.rest[0].plain.removeprefix("#") if head.rest else ""
         # In "chat 5 minutes, please" the number is not a board.

@@ -42,13 +42,13 @@ _OF_TALK = frozenset({"give", "claim"})
 _FILLER_WORDS = frozenset(
     ("please", "pls", "thanks", "now", "it", "that", "this", "the", "my", "last", "move", "again")
 )
-"""Words behind a command that do not change its meaning."""
+"""Words after a command that do not change its meaning."""
 
 _AROUND_BOARD = frozenset({"me", "the", "my", "this", "again", "please", "now"})
 """Words around "board" in "show me the board again"."""
 
 _MOST_PEOPLE = 3
-"""Userids behind ``history``; "history repeats itself every time" is a sentence."""
+"""Userids after ``history``; "history repeats itself every time" is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class ReplyHead:
 
 
 def reply_head(words: Sequence[Word], games: Collection[str]) -> ReplyHead:
-    """Return the first words of a reply; a name with other words behind it may be only a word."""
+    """Return the first words of a reply; a name with other words after it may be only a word."""
     first = words[0].plain
     game = first if first in games and len(words) > 1 else None
     words = words[1:] if game else words
@@ -108,7 +108,7 @@ def read_command(head: ReplyHead, games: Collection[str]) -> Line | None:
 def _command_alone(
     head: ReplyHead, row: Row, rest: Sequence[Word], games: Collection[str]
 ) -> Line | None:
-    """Read a command that must stand alone, "resign", and refuse one with words behind it.
+    """Read a command that must stand alone, "resign", and refuse one with words after it.
 
     A move that begins like it, "delete b2", is none.
     """
@@ -123,7 +123,7 @@ def _command_alone(
 def _consent(
     head: ReplyHead, row: Row, rest: Sequence[Word], games: Collection[str]
 ) -> Line | None:
-    """Read "yes" or "accept", `None` if the words behind it mean something else."""
+    """Read "yes" or "accept", `None` if the words after it mean something else."""
     if not says_yes(" ".join(("yes", *(word.raw for word in rest)))):
         return None  # "yes, but not now"
     spelling = head.name if head.name in row.names else row.name
@@ -199,7 +199,7 @@ def _names_game_of_move(words: Sequence[Word]) -> bool:
 
 
 def _may_have_password(rest: Sequence[Word]) -> bool:
-    """Return whether the third word behind a command with a board may be a password."""
+    """Return whether the third word after a command with a board may be a password."""
     return len(rest) > 2 and len(rest[2].text) >= SHORTEST_PASSWORD
 
 

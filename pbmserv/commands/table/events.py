@@ -17,7 +17,7 @@ class EventByGame(Speaking):
 
     Attributes:
         kind: ``league``, ``cup`` or ``swiss``.
-        words: the words behind the password.
+        words: the words after the password.
     """
 
     kind: str
@@ -43,7 +43,7 @@ class OneTeam(Speaking):
     """``team userid password [create|invite|join|leave|order|captain|remove|letters …]``
 
     Attributes:
-        words: the words behind the password; none to look at one's own team.
+        words: the words after the password; none to look at one's own team.
     """
 
     words: tuple[str, ...]

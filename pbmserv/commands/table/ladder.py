@@ -49,7 +49,7 @@ class ChallengeOnLadder(Command):
 
     Attributes:
         game: as the first word of the line, ``""`` for none.
-        names: the words behind the command: at most a player and a game.
+        names: the words after the command: at most a player and a game.
     """
 
     credentials: Credentials | None

@@ -162,7 +162,7 @@ def _move(arguments: Arguments) -> Command:
 
 
 def _with_last_words(command: type[Give | Claim | Check], arguments: Arguments) -> Command:
-    """Make a command whose last field has the words behind the board and the writer."""
+    """Make a command whose last field has the words after the board and the writer."""
     words = " ".join(arguments.subjects)
     return command(arguments.game, arguments.board, arguments.credentials, words)
 

@@ -218,17 +218,17 @@ class Row:
 
     @cached_property
     def min_words(self) -> int:
-        """The least number of words behind the name."""
+        """The least number of words after the name."""
         return sum(parameter.kind.min_words for parameter in self.parameters)
 
     @cached_property
     def max_words(self) -> int:
-        """The greatest number of words behind the name."""
+        """The greatest number of words after the name."""
         return sum(parameter.kind.max_words for parameter in self.parameters)
 
     @cached_property
     def secrets(self) -> tuple[int, ...]:
-        """Indices of the secret words behind the name."""
+        """Indices of the secret words after the name."""
         return tuple(i for i, parameter in enumerate(self.parameters) if parameter.kind.secret)
 
     @cached_property

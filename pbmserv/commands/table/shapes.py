@@ -73,7 +73,7 @@ class Shape:
             name: the spelling that letters and pages use.
             command: the type of the command; see `Row.command`.
             summary: one line for the help index.
-            more: parameters behind those of the shape.
+            more: parameters after those of the shape.
             example: the words of the example in their places.
             also: other spellings of the name.
             details: further attributes of the row.
@@ -123,7 +123,7 @@ ON_SERVER = Shape(Scope.SERVER)
 """A command without a game, with parameters of its own: ``forgot alice``."""
 
 ANYWHERE = Shape(Scope.BOTH, traits=Trait.LOOKS)
-"""Anybody asks about the server or, behind its name, about a game: ``help move``."""
+"""Anybody asks about the server or, after its name, about a game: ``help move``."""
 
 
 def in_section(section: str, *rows: Row) -> tuple[Row, ...]:

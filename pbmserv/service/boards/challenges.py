@@ -28,7 +28,7 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import Said
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.time import timekeeping
-from pbmserv.service.time.time_options import read_times
+from pbmserv.service.time.time_options import terms_of_challenge
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
@@ -44,7 +44,7 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     written = opponents.with_usual_opponent(context, command)
     game = known_game(context, command.game)
     command = _with_writer(context, game, written)
-    terms = read_times(command.times)
+    terms = terms_of_challenge(written)
     if command.alone and not races(game):
         options = tuple(option for option in command.options if option != "-race")
         command = replace(command, options=options)  # refused, since it needs another player

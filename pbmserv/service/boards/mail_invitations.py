@@ -25,7 +25,7 @@ from pbmserv.service.core.lookup import known_game, refuse_closed_game
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import UNSAID, Said
 from pbmserv.service.core.words_for_others import words_for_others
-from pbmserv.service.time.time_options import read_times
+from pbmserv.service.time.time_options import terms_of_challenge
 from pbmserv.store.accounts import invitations, persons, players, preferences
 from pbmserv.store.accounts.invitations import Invitation
 from pbmserv.store.accounts.players import Player
@@ -60,7 +60,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     sender, name = _inviter(context, command)
     game, address = known_game(context, command.game), command.address
     refuse_closed_game(context, game)
-    terms = read_times(command.times)
+    terms = terms_of_challenge(command)
     line = f"{game.info.key} challenge {address}"
     options, _ = read_options(game, command.options, 2, address, line, command.times)
     _refuse_own_address(context, sender, address)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pbmserv.commands.grammar.word_forms import is_userid
+from pbmserv.commands.grammar.word_forms import is_userid, looks_like_a_move, quotable
 from pbmserv.commands.table.playing import Check, Preview
 from pbmserv.engine.protocol import Aided, Previewing, only_meaning
 from pbmserv.engine.types import Preview as Previewed
@@ -16,7 +16,7 @@ from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.showing import watched_ply
 from pbmserv.service.core.command_state import Focus
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import board_of, nearest_userid
+from pbmserv.service.core.lookup import board_of
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.refusals import not_seated
 from pbmserv.store.accounts import players
@@ -36,11 +36,12 @@ def preview(context: CommandContext, command: Preview) -> Answer:
     try:
         return _preview(context, command)
     except PlayerError as error:
-        if not _begins_with_a_name(context, command.text):
+        if not _may_hold_a_password(context, command.text):
             raise
-        context.current.echo_hidden = True  # the next word may be a password
+        context.current.echo_hidden = True
         if isinstance(error, MoveError):
-            raise Refused("no-password-there", part="preview") from error
+            example = error.refusal.example
+            raise Refused("no-password-there", part="preview", example=example) from error
         raise
 
 
@@ -63,13 +64,13 @@ def _preview(context: CommandContext, command: Preview) -> Answer:
     return Answer((Part("preview", words, board.id, ply, seat),))
 
 
-def _begins_with_a_name(context: CommandContext, text: str) -> bool:
-    """Return whether a text begins with a userid, perhaps a misspelt one, and has more words."""
-    first, _, behind = text.lower().partition(" ")
-    if not behind or not is_userid(first):
+def _may_hold_a_password(context: CommandContext, text: str) -> bool:
+    """Return whether a text may begin with a userid, perhaps misspelt, and a password."""
+    first, *behind = text.lower().split()[:2]
+    if not is_userid(first) or not behind or quotable(behind[0]):
         return False
-    is_account = players.account_of(context.connection, first) is not None
-    return is_account or bool(nearest_userid(context, first))
+    is_move = first.isdigit() or looks_like_a_move(first)
+    return not is_move or players.account_of(context.connection, first) is not None
 
 
 def _at_its_board(context: CommandContext, command: Preview) -> Preview:

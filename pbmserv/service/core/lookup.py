@@ -69,9 +69,22 @@ def games_of(context: CommandContext, key: str | None) -> list[AnyGame]:
     return list(context.services.registry) if key is None else [known_game(context, key)]
 
 
+def games_asked_about(context: CommandContext, key: str | None) -> list[AnyGame]:
+    """Return the named game, else that of the board whose letter is answered, else all games."""
+    if key is None and context.answers_board_letter:
+        key = game_of_letter(context)
+    return games_of(context, key)
+
+
 def races_of(context: CommandContext, key: str | None) -> list[RacingGame]:
     """Return the named game, or all games, if it can be played as a race."""
     return [game for game in games_of(context, key) if races(game)]
+
+
+def races_asked_about(context: CommandContext, key: str | None) -> list[RacingGame]:
+    """Return the games of `games_asked_about` that can be races; if none is named, never none."""
+    asked = [game for game in games_asked_about(context, key) if races(game)]
+    return asked or races_of(context, key)
 
 
 def board_of(context: CommandContext, board_id: int, game: str | None) -> BoardRow:
@@ -152,16 +165,10 @@ def players_of(context: CommandContext, userids: Sequence[str]) -> list[Player]:
 
 def unknown_player(context: CommandContext, userid: str) -> Refused:
     """Return the refusal for a userid that does not exist."""
-    return Refused("no-such-player", part=userid, suggestion=nearest_userid(context, userid))
-
-
-def nearest_userid(context: CommandContext, word: str) -> str:
-    """Return the userid that a misspelt *word* means; ``""`` if there is none.
-
-    Only players at boards are considered, whose names everybody can read there.
-    """
-    near = players.seated_like(context.connection, word) if len(word) > 1 else []
-    return nearest_name(word.lower(), near) or ""
+    # Everybody can read the names of players at boards.
+    near = players.seated_like(context.connection, userid) if len(userid) > 1 else []
+    suggestion = nearest_name(userid.lower(), near) or ""
+    return Refused("no-such-player", part=userid, suggestion=suggestion)
 
 
 def is_player(context: CommandContext, word: str) -> bool:

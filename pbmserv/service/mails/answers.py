@@ -21,7 +21,7 @@ class CommandResult:
     """The end of one line.
 
     Attributes:
-        reader: who may read it: an address and a player id.
+        reader: the address and the player id to which its answer may go.
         echo: the line as it was read.
         status: how it ended; words for others may be "left out" of a line that was carried out.
         stopped: why the line was not tried.

@@ -254,7 +254,7 @@ def _record(context: CommandContext, progress: _Progress, line: Line, attempt: _
     progress.done += is_done
     progress.refused += not is_done
     progress.tried_move |= attempt.tried_move
-    # Two programs can talk for ever, and anybody can ask for these in anybody's name.
+    # Two programs can talk for ever, and anybody can sign up, or forget a password, in any name.
     if is_done and not (_talks(context, line) or isinstance(line.meaning, Forgot | Signup)):
         progress.has_effect |= context.current.changes_game or bool(answer.notifications)
     readable = contact.without_blocked_words(context, answer.notifications)

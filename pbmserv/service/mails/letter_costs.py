@@ -27,7 +27,7 @@ def charge(
     """Charge an answer and the letters to others. A board with several parts is drawn once.
 
     Raises:
-        TooMuch: the budget is used up, now or before, when the command ignored it.
+        TooMuch: the budget is used up, also if the command went on in spite of that.
     """
     budget = context.budget
     charged = [(part, _work_of(context, part)) for part in parts]

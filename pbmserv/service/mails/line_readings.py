@@ -61,8 +61,8 @@ def refused_reading(
 ) -> tuple[Line, PlayerError]:
     """Return the reading to explain after a refusal, and its refusal.
 
-    If a word may have been a password after all, these are of the line with a password, or the
-    refusal does not repeat the line.
+    If a word may have been a password after all, the line is explained as one with a password, or
+    it is not repeated.
     """
     if choice.without_proof and not _was_meant(context, error, choice):
         return choice.written, _refusal_with_password(context, choice.written)
@@ -173,7 +173,7 @@ def _is_userid(connection: Connection, word: str) -> bool:
 def _with_password(context: CommandContext, line: Line) -> Line | None:
     """Return the reading with a password of a line that needs none; `None` if it has none.
 
-    The word behind a player's userid is the password if it is right. A line that makes no sense
+    The word after a player's userid is the password if it is right. A line that makes no sense
     without it is read as one with a wrong password. A challenge is not, since the word may be the
     misspelt name of an opponent.
     """
@@ -213,7 +213,7 @@ def _was_meant(context: CommandContext, error: PlayerError, choice: Choice) -> b
 
 
 def _has_plain_words(context: CommandContext, line: Line) -> bool:
-    """Return whether no word behind the first one of a line can be a password."""
+    """Return whether no word after the first one of a line can be a password."""
     return all(_is_plain(context, word) for word in line.echo.split()[1:])
 
 

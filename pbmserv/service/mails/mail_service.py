@@ -42,7 +42,7 @@ LONGEST_FAULT = 20_000
 
 
 class MailService:
-    """The jobs. Each takes the time of arrival as the present.
+    """The jobs of mails, for which the present is the time at which the mail arrived.
 
     Args:
         services: shared by all commands.

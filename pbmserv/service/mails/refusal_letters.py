@@ -14,14 +14,15 @@ from functools import partial
 
 from pbmserv.commands.grammar.examples import Sender
 from pbmserv.commands.grammar.readings import BLANK, Line
+from pbmserv.commands.grammar.word_forms import is_userid
 from pbmserv.commands.table.catalogue import WHICH
 from pbmserv.commands.table.command_types import ReplyMove
 from pbmserv.commands.table.starting import Challenge
-from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import MoveError, NotUnderstood, PlayerError, Refusal, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.command_state import Focus
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.lookup import is_player
 from pbmserv.service.core.outcome import Part
 from pbmserv.service.core.words_for_others import cells_in
 from pbmserv.service.delivery import digest_replies
@@ -34,19 +35,10 @@ MOST_LOOKED_UP = 20
 """Words of a line that are looked up as userids."""
 
 _NO_MOVE_CODES = (".not-a-move", "board-over")
-_TALK = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
-"""A line that people may say to each other, in contrast to a misspelt move."""
-
-_IN_TALK = re.compile(r"[\w'\u2019/:-]+(?:[^\w\s+/#=!'\u2019:-][^\w\s+/#=!]*)?")
-"""A word that people may say to each other, with the signs behind it: "well," or "o'clock"."""
-
-_LAST_IN_TALK = re.compile(r"[\w'\u2019/:-]+(?:[^\w\s+/#='\u2019:-][^\w\s+/#=]*)?")
-"""The last word of a sentence that people may say to each other, as in "well done!"."""
 
 _PLAIN_WORD = re.compile(r"\b[^\W\d_]{2,}\b")
-
-_FEWEST_WORDS = 3
-"""Words of a sentence with numbers that is offered as talk, unless a move is offered beside it."""
+_SIGN_OF_MOVE = re.compile(r"[+#=]|(?<!\w)[!/]\w")
+"""A sign of a misspelt move: "+b2", "/b2", "!b2"."""
 
 _OF_A_DIGEST = re.compile(r"(\d{1,9}): ", re.ASCII)
 
@@ -66,7 +58,7 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
         assert isinstance(line.meaning, PlayerError)
         refusal = line.meaning.refusal
     echo = _echo(context, line, refusal, sender)
-    example = _behind_number(context, line) or _example(context, line, refusal, echo, sender)
+    example = _behind_number(context, line) or _example(context, refusal, echo, sender)
     talk = _as_chat(context, line, refusal, beside=bool(example))
     # A reply that cannot be read is still about the board of the answered letter.
     focus = (
@@ -122,38 +114,45 @@ def _sender(context: CommandContext) -> Sender:
     That proves nothing, but the letter says nothing secret of the player, and goes there.
     """
     reply_address = context.reply_address
-    board = 0
+    player: Player | None
     if context.current.player is not None:
-        player: Player | None = context.current.player
+        player = context.current.player
     elif reply_address is not None and reply_address.player:
         player = players.by_id(context.connection, reply_address.player)
-        if reply_address.purpose is Purpose.BOARD:
-            board = reply_address.about
     else:
         player = context.claimed_writer()
+    is_name = partial(_is_player, context, {})
     if player is None:
-        return Sender("", 0, _lookup(context))
-    if not board:
-        newest = player_boards.of_player(context.connection, player.id, RUNNING, most=1)
-        board = next(iter(newest), 0)
-    return Sender(player.userid, board, _lookup(context))
+        return Sender("", 0, is_name)
+    return Sender(player.userid, _board_of(context, player), is_name)
 
 
-def _lookup(context: CommandContext) -> partial[bool]:
-    return partial(_is_player, context, {})
+def _board_of(context: CommandContext, player: Player) -> int:
+    """Return a board of a player for examples, if possible of the answered letter; 0 for none."""
+    reply_address = context.reply_address
+    if reply_address is not None and reply_address.player == player.id:
+        if reply_address.purpose is Purpose.BOARD:
+            return reply_address.about
+        if reply_address.purpose is Purpose.TRAY:
+            with suppress(Refused):
+                return digest_replies.first_board(context)
+    newest = player_boards.of_player(context.connection, player.id, RUNNING, most=1)
+    return next(iter(newest), 0)
 
 
 def _is_player(context: CommandContext, looked_up: dict[str, bool], word: str) -> bool:
     """Return whether a word is a userid; only `MOST_LOOKED_UP` words of a line are looked up."""
-    if word in BOT_USERIDS:
-        return True
-    if word not in looked_up and len(looked_up) < MOST_LOOKED_UP and len(word) <= 20:
-        looked_up[word] = players.active_by_userid(context.connection, word) is not None
+    if word not in looked_up and len(looked_up) < MOST_LOOKED_UP and is_userid(word):
+        looked_up[word] = is_player(context, word)
     return looked_up.get(word, False)
 
 
-def _with_blanks(context: CommandContext, line: Line, is_userid: Callable[[str], bool]) -> str:
-    """Return a line with blanks for all words but its command, its board and userids."""
+def _with_blanks(context: CommandContext, line: Line, may_show: Callable[[str], bool]) -> str:
+    """Return a line with blanks for all words but its command, its board and some userids.
+
+    Args:
+        may_show: whether a userid may be repeated.
+    """
     words = line.echo.split()
     if context.reply_address is not None and not isinstance(line.meaning, Challenge):
         return BLANK
@@ -162,7 +161,7 @@ def _with_blanks(context: CommandContext, line: Line, is_userid: Callable[[str],
     shown = words[:head]
     for word in words[head:]:
         number = board is not None and word.lstrip("#") == str(board)
-        if number or word.lower() in WHICH or is_userid(word.lower().rstrip(",;")):
+        if number or word.lower() in WHICH or may_show(word.lower().rstrip(",;")):
             shown.append(word)
             board = None if number else board
         elif shown[-1] != BLANK:
@@ -170,26 +169,15 @@ def _with_blanks(context: CommandContext, line: Line, is_userid: Callable[[str],
     return " ".join(shown) if len(words) > head else f"{' '.join(shown)} {BLANK}"
 
 
-def _example(
-    context: CommandContext, line: Line, refusal: Refusal, echo: str, sender: Sender
-) -> str:
+def _example(context: CommandContext, refusal: Refusal, echo: str, sender: Sender) -> str:
     """Return an example with the sender's own userid."""
     if refusal.code == "no-such-player":
         return _with_known_names(context, refusal, echo, sender)
-    if refusal.code == "tray-line" and context.reply_address is not None:
-        with suppress(Refused):
-            return f"{digest_replies.first_board(context)}: show"
     if refusal.code == "no-words":
         by_reply = "chat YOUR WORDS" if refusal.part == "chat" else ""
         return by_reply if context.reply_address is not None else echo.replace(BLANK, "PASSWORD")
-    if refusal.code == "reply-password" and sender.userid:
-        reply_address = context.reply_address
-        resets = reply_address is not None and reply_address.purpose is Purpose.RESET
-        return refusal.example if resets else f"forgot {sender.userid}"
     if refusal.code == "missing-address" and sender.userid:
         return f"change address {sender.userid} PASSWORD ADDRESS"
-    if refusal.code.startswith("time-") and isinstance(line.meaning, Challenge):
-        return _challenge_with_times(line.meaning, refusal.example)
     if not sender.userid or refusal.example.startswith("signup "):
         return refusal.example
     words = refusal.example.split(" ")
@@ -197,7 +185,7 @@ def _example(
 
 
 def _behind_number(context: CommandContext, line: Line) -> str:
-    """Return the move behind a number that may be the board or a port: "12" of "1 12" on board 1;
+    """Return the move after a number that may be the board or a port: "12" of "1 12" on board 1;
     ``""`` if there is none."""
     if not isinstance(line.meaning, ReplyMove):
         return ""
@@ -241,17 +229,19 @@ def _as_chat(context: CommandContext, line: Line, refusal: Refusal, *, beside: b
     may_hide = position.game.info.hidden and focus.seat not in position.moved()
     if may_hide and cells_in(text):  # the cells may be those that the writer hides
         return ""
-    is_talk = _is_sentence(text) and (beside or len(text.split()) >= _FEWEST_WORDS)
-    return f"chat {text}" if is_talk or _TALK.fullmatch(text) else ""
+    return f"chat {text}" if _is_talk(text, fewest_words=2 if beside else 3) else ""
 
 
-def _is_sentence(text: str) -> bool:
-    """Return whether a text is two words or more, the first one no number: "I have 2 kids"."""
-    *words, last = text.split(" ")
-    begins_with_letter = text[:1].isalpha() or text[:1] == "_"
-    if not (words and begins_with_letter and _PLAIN_WORD.search(text)):
+def _is_talk(text: str, *, fewest_words: int) -> bool:
+    """Return whether people may say a line to each other, in contrast to a misspelt move.
+
+    Args:
+        fewest_words: the fewest words of a line with numbers, such as "I have 2 kids".
+    """
+    if not _PLAIN_WORD.search(text) or _SIGN_OF_MOVE.search(text):
         return False
-    return all(map(_IN_TALK.fullmatch, words)) and bool(_LAST_IN_TALK.fullmatch(last))
+    has_numbers = any(map(str.isdigit, text))
+    return not has_numbers or (text[0].isalpha() and len(text.split()) >= fewest_words)
 
 
 def _without_credentials(example: str, sender: Sender) -> str:
@@ -262,28 +252,17 @@ def _without_credentials(example: str, sender: Sender) -> str:
     return example.replace(f" {sender.userid or 'USERID'} PASSWORD", "", 1)
 
 
-def _challenge_with_times(command: Challenge, times: str) -> str:
-    """Return a challenge with other times."""
-    changed = {word.partition("=")[0] for word in times.split()}
-    if "--time" in changed:  # it replaces the other time for the whole game
-        changed.add("--totaltime")
-    kept = [word for word in command.times if word.partition("=")[0] not in changed]
-    front = f"{command.game} challenge".strip()
-    return " ".join((front, *command.userids, *command.options, *kept, times))
-
-
 def _with_known_names(context: CommandContext, refusal: Refusal, echo: str, sender: Sender) -> str:
-    """Return the line with the name of an existing player, or without the wrong name."""
-    wrong = refusal.part.lower()
-    instead = str(refusal.values.get("suggestion", ""))
-    words = [
-        instead if wrong and word.lower().rstrip(",;") == wrong else word for word in echo.split()
-    ]
-    game = words[0] if words[0] in context.services.registry else ""
-    if not instead and "challenge" in words and sender.userid:
-        return " ".join(word for word in (game, "challenge", sender.userid, "FRIEND") if word)
-    if wrong and not instead:
-        return " ".join(word for word in (game, "standings") if word)
-    if not wrong:
+    """Return the line with the name of an existing player, or another that helps to find one."""
+    words = echo.split()
+    game = words[:1] if words[0] in context.services.registry else []
+    suggestion = str(refusal.values.get("suggestion", ""))
+    if not suggestion and "challenge" in words and sender.userid:
+        return " ".join((*game, "challenge", sender.userid, "FRIEND"))
+    if not refusal.part:  # the wrong word is not repeated
         return " ".join(word for word in words if word != BLANK)
-    return " ".join("PASSWORD" if word == BLANK else word for word in words)
+    if not suggestion:
+        return " ".join((*game, "standings"))
+    wrong = refusal.part.lower()
+    corrected = [suggestion if word.lower().rstrip(",;") == wrong else word for word in words]
+    return " ".join("PASSWORD" if word == BLANK else word for word in corrected)

@@ -14,7 +14,7 @@ from pbmserv.commands.table.command_types import AtBoard, Command, ReplyMove, Tr
 from pbmserv.commands.table.looking import Games, Help, ShowAs
 from pbmserv.commands.table.playing import Chat, ConfirmMove
 from pbmserv.commands.table.starting import Accept, Reject
-from pbmserv.errors import PlayerError, Refused
+from pbmserv.errors import Misread, PlayerError, Refused
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.service.accounts import (
     absences,
@@ -146,7 +146,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
     if purpose in _QUESTIONS:
         return _answer_to_question(context, _QUESTIONS[purpose], command, reply_address)
     match purpose:
-        case Purpose.RESET if isinstance(command, ReplyMove | Yes):
+        case Purpose.RESET if isinstance(command, ReplyMove | Yes) or _mentions_password(command):
             context.current.echo_hidden = True  # the line may be just the new password
             raise Refused("reset-how", example="password NEWPASSWORD")
         case Purpose.AWAY:
@@ -160,6 +160,11 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
         case Purpose.PLAYER if isinstance(command, ReplyMove | Yes):
             return _without_question(context, command)
     return None
+
+
+def _mentions_password(command: object) -> bool:
+    """Return whether a reply was refused because it mentions a password in other words."""
+    return isinstance(command, Misread) and command.refusal.code == "reply-password"
 
 
 def _is_no_command(purpose: Purpose, line: Line) -> bool:

@@ -82,8 +82,8 @@ class Blanking:
         sender: the From address.
         written: everything that the mail says.
         names: results of looking up words as userids.
-        other: the one allowed word that is neither in the vocabulary nor a number; ``""`` as long
-            as none was needed. It makes no difference whether it is a userid.
+        allowed_word: the one word that is allowed although it is neither in the vocabulary nor a
+            number; ``""`` as long as none was needed. It need not be a userid.
     """
 
     connection: Connection
@@ -91,7 +91,7 @@ class Blanking:
     sender: str
     written: str
     names: dict[str, bool] = field(default_factory=dict)
-    other: str = ""
+    allowed_word: str = ""
 
     @classmethod
     def of_mail(cls, context: CommandContext) -> Blanking:
@@ -171,14 +171,14 @@ class Blanking:
 
     def _allow_one(self, unknown: set[str]) -> None:
         """Allow the only unknown word of a text if it looks like a name, once."""
-        if len(unknown) == 1 and not self.other:
+        if len(unknown) == 1 and not self.allowed_word:
             (word,) = unknown
-            self.other = word if is_userid(word) else ""
+            self.allowed_word = word if is_userid(word) else ""
 
     def is_foreign(self, word: str) -> bool:
         """Return whether a word of a letter comes from the mail and must be blanked."""
         bare = word.strip(_EDGES).lower()
-        if self._unknown(word) <= {self.other} or self._is_name(bare):
+        if self._unknown(word) <= {self.allowed_word} or self._is_name(bare):
             return False
         if len(bare) >= SHORTEST and bare in self.folded:
             return True
@@ -205,7 +205,7 @@ class Blanking:
         if keep_userids:
             unknown = {word: set(filterfalse(self._is_name, unknown[word])) for word in unknown}
         self._allow_one(set().union(*unknown.values()))
-        return _blanked(text, lambda word: not unknown[word] <= {self.other})
+        return _blanked(text, lambda word: not unknown[word] <= {self.allowed_word})
 
     def blank_foreign(self, text: str) -> str:
         """Return a text of ours with blanks for words that come from the mail."""

@@ -19,7 +19,7 @@ from pbmserv.engine.ratings import (
 )
 from pbmserv.engine.registry import AnyGame
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import games_of, players_of
+from pbmserv.service.core.lookup import games_asked_about, players_of
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.ratings.rating import change_words
 from pbmserv.store import ratings
@@ -37,7 +37,7 @@ CURVE = 200
 
 def standings(context: CommandContext, command: Standings) -> Answer:
     """Carry out ``game standings``: show the best players, each person once."""
-    games = games_of(context, command.game)
+    games = games_asked_about(context, command.game)
     return Answer(tuple(Part("standings", best_players(context, game)) for game in games))
 
 
@@ -86,9 +86,10 @@ def explain(context: CommandContext, command: Ratings) -> Answer:
         wanted = [context.speaker(None)]
     else:
         return standings(context, Standings(command.game))
+    games = games_asked_about(context, command.game)
     parts = []
     for player in wanted:
-        each = [_rating_words(context, game, player) for game in games_of(context, command.game)]
+        each = [_rating_words(context, game, player) for game in games]
         # Show games that the player has played, or one game without a rating.
         played = [words for words in each if words["standing"]]
         parts += [Part("ratings", words) for words in played or each[:1]]

@@ -26,7 +26,7 @@ from pbmserv.service.boards.score_keeping import grade_of, streak
 from pbmserv.service.boards.shared_boards import deal
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game, races_of
+from pbmserv.service.core.lookup import known_game, races_asked_about
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.time.localtime import clock_time, minute_of_day, next_local
 from pbmserv.store.accounts import absences as absence_rows
@@ -123,7 +123,7 @@ def week(context: CommandContext, command: Week) -> Answer:
     today = day_of(context.now)
     monday = today - (EPOCH + timedelta(days=today)).weekday()
     parts = []
-    for game in races_of(context, command.game):
+    for game in races_asked_about(context, command.game):
         lines = _week_lines(context, game.info.key, monday, today)
         rows = [
             {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pbmserv.commands.table.looking import Scores
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import races_of
+from pbmserv.service.core.lookup import races_asked_about
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.store import scores as score_rows
 from pbmserv.store.scores import ScoreLine
@@ -23,7 +23,7 @@ NAMED = 30
 def show_scores(context: CommandContext, command: Scores) -> Answer:
     """``game scores [kind]``: show the best scores of one kind of board, or of popular kinds."""
     parts = []
-    for game in races_of(context, command.game):
+    for game in races_asked_about(context, command.game):
         key = game.info.key
         try:
             wanted = game.read_kind(command.kind) if command.kind else ""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pbmserv.commands.grammar.word_forms import BANK_EXAMPLES, MOST_DAYS
+from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.clocks import USUAL, Terms
 from pbmserv.errors import OptionError
 
@@ -22,6 +23,31 @@ _DAYS = re.compile(r"\d+")
 
 USUAL_CAP = 30
 """The most days that increments leave to a player, unless a challenge says otherwise."""
+
+
+def terms_of_challenge(command: Challenge) -> Terms:
+    """Return the terms that a challenge asks for.
+
+    Raises:
+        OptionError: see `read_times`. Its example is the challenge with other times.
+    """
+    try:
+        return read_times(command.times)
+    except OptionError as error:
+        raise error.offering(_with_other_times(command, error.refusal.example)) from error
+
+
+def _with_other_times(command: Challenge, times: str) -> str:
+    """Return a challenge with other times as its writer would write it."""
+    changed = {word.partition("=")[0] for word in times.split()}
+    if "--time" in changed:  # it replaces the other time for the whole game
+        changed.add("--totaltime")
+    kept = [word for word in command.times if word.partition("=")[0] not in changed]
+    name, options = "challenge", command.options
+    if command.alone:
+        name, options = "solo", tuple(option for option in options if option != "-race")
+    words = (command.game, name, *command.userids, command.address, *options, *kept, times)
+    return " ".join(filter(None, words))
 
 
 def read_times(words: Sequence[str], before: Terms = USUAL) -> Terms:
