@@ -510,10 +510,15 @@ class AdaptedGame:
 def adapt(rules: Game[Any]) -> AdaptedGame:
     """Return a game of `engine.protocol`, and let templates find it by its key.
 
+    Of several versions of a game, templates find the newest one, whose rules help explains.
+
     Raises:
         ValueError: see `check_declaration`.
     """
-    game = adapted_games[rules.key] = AdaptedGame(rules)
+    game = AdaptedGame(rules)
+    known = adapted_games.get(rules.key)
+    if known is None or known.rules.version <= rules.version:
+        adapted_games[rules.key] = game
     return game
 
 
