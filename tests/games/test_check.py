@@ -325,6 +325,8 @@ EMPTY_BOARD = "." * 9
         ("show", 5, "returns 5 in place of a board"),
         ("show", [5], "returns 5, not a Grid, Items or a text"),
         ("show", Items("Dice", 5), "Items has 5 in place of a list of texts"),
+        ("show", "{2} begins.", "names a seat that is not there: '{2} begins.'"),
+        ("show", Items("{2's} dice", ["6"]), "names a seat that is not there"),
     ],
 )
 def test_an_impossible_value_is_shown(method: str, value: Any, sentence: str) -> None:
