@@ -246,9 +246,8 @@ class AdaptedGame:
         if spoken and (answer := self._spoken(view, spoken, text)) is not None:
             return answer
         vocabulary = [*self._vocabulary(view), *listed]
-        whole = matching.with_whole_cells(text) if self._reads_itself else text
-        is_like = matching.is_like(whole, vocabulary, freely=self._reads_itself)
-        if not is_like:
+        whole = matching.with_whole_cells(text)
+        if not matching.is_like(whole, vocabulary, freely=self._reads_itself):
             refusal = self._refused(NotUnderstood, "not-a-move", view, text)
             raise refusal.offering(self._named_move(view, text))
         if not view.may_act:
