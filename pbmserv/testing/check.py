@@ -40,6 +40,8 @@ LONGEST_WAIT_S = 8.0
 LARGE = 200_000
 """Most octets of a state, since the server keeps many states."""
 BOT_S = 5.0
+MOST_VALUES = 5
+"""Most values of an option that are tried, beside its default."""
 MOST_KEPT = 4
 """Games of a check that the report keeps, to be replayed once more."""
 _IN_EARNEST = (0, 5)
@@ -166,16 +168,18 @@ class _Checks:
         self.note_progress(Progress(self.begun, self.all_games, moves, self.notes.where))
 
     def option_sets(self) -> list[tuple[str, ...]]:
-        """Return the words of the default game, and one other value of each option at a time."""
+        """Return the words of the default game, and other values of each option, one at a time.
+
+        Of an option with many values these are a few, from the first one on.
+        """
         sets: list[tuple[str, ...]] = [()]
         for option in self.rules.options:
-            for value in option.values:
-                if value == option.default:
-                    continue
+            others = [value for value in option.values if value != option.default]
+            for value in others[:: 1 + len(others) // MOST_VALUES]:
                 text = "no" if value is False else value
                 word = f"-{option.name}" if value is True else f"-{option.name}={text}"
                 sets.append((word,))
-        return sets[:12]
+        return sets
 
     def play_once(self, words: tuple[str, ...], seed: int) -> None:
         """Play a random game to its end, and check each position on the way."""
