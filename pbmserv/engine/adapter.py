@@ -176,9 +176,10 @@ class AdaptedGame:
 
     def setup(self, seats: int, options: Settings, rng: Rng) -> Table:
         """Return the table before the first move."""
-        counted = rng_for(options.items_in_order, rng, (0, 0))
+        items = tuple(options.items())
+        counted = rng_for(items, rng, (0, 0))
         state = self.rules.start(seats, options, counted)
-        return self._keeper.open_table(seats, options.items_in_order, state, counted.dealt)
+        return self._keeper.open_table(seats, items, state, counted.dealt)
 
     def to_act(self, state: Table) -> frozenset[Seat]:
         """Seats that may use a turn now."""
