@@ -58,7 +58,7 @@ LARGEST_STATE = 1_000_000
 """Octets of a state that a board may have; `game check` objects to a fifth of that."""
 
 
-def weight(characters: int) -> int:
+def work_of_text(characters: int) -> int:
     """Return the work of reading a text, one unit for each 24 characters."""
     return 1 + characters // _CHARACTERS
 
@@ -84,7 +84,7 @@ def work_of(game: AnyGame, state: Any, text: str) -> int:
     """
     rules: Any = game
     sized = implements(game, Sized) and text not in _PAST
-    return weight(len(text)) + (rules.effort(state, text) if sized else 0)
+    return work_of_text(len(text)) + (rules.effort(state, text) if sized else 0)
 
 
 def _begun(game: AnyGame, head: GameRecord, chance: bytes) -> tuple[Any, bool]:
@@ -147,7 +147,7 @@ class Position:
         apart: whether each seat plays by itself, unseen by the others until the end.
         turns: the number of used turns. Unlike the number of plies it is public, since free moves
             such as seals may be private.
-        weight: the work of all plies, also of those that were taken back; see `work_of`.
+        work: the work of all plies, also of those that were taken back; see `work_of`.
         redo: the positions that redo would restore, the next one first.
         restored: after an undo or redo, the position that it restored; see `newest`.
         chance: the seed of draws: that of the board, with marked mails mixed in. An undo leaves it.
@@ -164,7 +164,7 @@ class Position:
     outcome: Outcome | None = field(repr=False, compare=False)
     apart: bool = field(repr=False, compare=False)
     turns: int = 0
-    weight: int = 0
+    work: int = 0
     redo: tuple[Position, ...] = field(default=(), repr=False)
     restored: Position | None = field(default=None, repr=False)
     chance: bytes = field(default=b"", repr=False)
@@ -384,7 +384,7 @@ class Position:
             outcome=outcome,
             apart=self.apart,
             turns=turns,
-            weight=self.weight + work,
+            work=self.work + work,
             redo=redo,
             restored=restored,
             chance=self._chance_of(ply),
@@ -401,7 +401,7 @@ class Position:
         step = game.without_solution(self.step)
         return replace(self, step=step)
 
-    def weight_of(self, seat: Seat) -> int:
+    def work_by(self, seat: Seat) -> int:
         """Return the work of the plies of one seat."""
         work = 0
         position: Position | None = self

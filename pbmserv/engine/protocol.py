@@ -15,7 +15,7 @@ V = TypeVar("V")
 V_contra = TypeVar("V_contra", contravariant=True)
 
 Spend: TypeAlias = Callable[[int], None]
-"""Called with work before it is done, in the unit of `engine.position.weight`. It may raise."""
+"""Called with work before it is done, in the unit of `engine.position.work_of`. It may raise."""
 
 
 class Bot(Protocol[V_contra]):
@@ -395,7 +395,7 @@ class Sized(Protocol):
     def effort(self, state: Any, text: str) -> int:
         """Return the work of applying a ply with this canonical text, without reading it.
 
-        The unit is about ten microseconds, as in `engine.position.weight`. The work is the same for
+        The unit is about ten microseconds, as in `engine.position.work_of`. The work is the same for
         all states of a board.
         """
         ...
