@@ -56,9 +56,9 @@ _BETWEEN_MOVES = re.compile(r"(?<!\d)[,;]|[,;](?!\d)")
 """A comma, unless it parts two numbers: "bid 1,2" is not the two bids 1 and 2."""
 _PUNCTUATION = " ,;:.!?()\"'"
 _LONGEST_MENDED = 200
-"""The longest sentence of which a move is offered as an example: nobody copies a longer one."""
+"""Characters of the longest sentence whose move is offered as an example."""
 _MOST_LIKE_MOVES = 3
-"""The most parts of such a sentence that may look like moves; each is read by the game."""
+"""The most parts of such a sentence that may look like moves; the game reads each of them."""
 
 
 class ListedBot:
@@ -355,7 +355,7 @@ class AdaptedGame:
         return Move(RANDOM) if is_meant else None
 
     def meanwhile(self, view: View, move: Move) -> tuple[Move | None, str]:  # noqa: ARG002
-        """Return that no part of a move can be made while another seat has the turn."""
+        """Return no move and the whole text: every move of these games needs the turn."""
         return None, move.text
 
     def legal(self, view: View) -> Iterable[str]:

@@ -50,7 +50,7 @@ from pbmserv.errors import Illegal, MoveError
 _RESTORING = frozenset({UNDO, REDO})
 _PAST = frozenset({UNDO, REDO, RESTART})
 _DROPPED_OUT = {FORFEIT: "forfeit", DECLINE: "declined", LAPSE: LAPSED}
-"""Texts of withdrawals that are no resignations, each with the kind of its note, which is also the
+"""Texts of withdrawals that are not resignations, each with the kind of its note, which is also the
 reason that a race shows."""
 _CHARACTERS = 24
 
@@ -66,8 +66,9 @@ def work_of_text(characters: int) -> int:
 def octets_of(state: object) -> int | None:
     """Return the size of a state, or of several in a list; `None` if it is not a plain value.
 
-    A part that several states share counts once. The states of games have all kinds of types, and
-    only pickle measures all of them; nothing is ever read back.
+    A part that several states share counts once. The size is the length of a pickle, because that
+    follows every type that a state can have, and fails for what no record could replay: a lock, a
+    generator. Nothing is ever read back.
     """
     try:
         return len(pickle.dumps(state))
@@ -121,7 +122,7 @@ def _claimed(game: object, state: Any, seat: Seat) -> Step[Any]:
 
 
 def _dropped_out(game: AnyGame, state: Any, ply: Ply, rng: Rng) -> Step[Any]:
-    """Return the step of a withdrawal with the notes and texts of a forfeit or of a no."""
+    """Return the step of a withdrawal with the notes and texts of its reason."""
     reason = _DROPPED_OUT[ply.text]
     if races(game):
         step = game.drop_out(state, ply.seat, reason, rng)
@@ -208,7 +209,7 @@ class Position:
     def ended_in_opening(self) -> bool:
         """Whether a player resigned, forfeited or claimed a draw in the opening of the game.
 
-        Such a game was hardly played, so that it does not show the strength of its players.
+        Such a game does not show the strength of its players.
         """
         if self.ply is None or self.ply.text not in EARLY_ENDS or self.outcome is None:
             return False
