@@ -47,10 +47,11 @@ def send(
     reply: Annotated[bool, typer.Option("--reply", help="Answer your newest letter.")] = False,
     config: ConfigFile = None,
 ) -> None:
-    """Send a mail to the server and print its reply.
+    """Send a mail to the server and print whether the server took it.
 
-    First it waits until the server has carried out earlier mails and delivered
-    your letters, so you can write one command right below another.
+    `pbmserv read` prints the letters that follow. The mail is sent when the server
+    has carried out earlier mails and delivered your letters, so you can write one
+    command right below another.
 
     Examples: `pbmserv send --from bob@localhost --subject help`, or to answer
     your newest letter with a move: `pbmserv send --from bob@localhost

@@ -56,9 +56,9 @@ _BETWEEN_MOVES = re.compile(r"(?<!\d)[,;]|[,;](?!\d)")
 """A comma, unless it parts two numbers: "bid 1,2" is not the two bids 1 and 2."""
 _PUNCTUATION = " ,;:.!?()\"'"
 _LONGEST_MENDED = 200
-"""The longest sentence of which a move is offered as an example: nobody copies a longer one."""
+"""Characters of the longest sentence whose move is offered as an example."""
 _MOST_LIKE_MOVES = 3
-"""The most parts of such a sentence that may look like moves; each is read by the game."""
+"""The most parts of such a sentence that may look like moves; the game reads each of them."""
 
 
 class ListedBot:
@@ -176,9 +176,10 @@ class AdaptedGame:
 
     def setup(self, seats: int, options: Settings, rng: Rng) -> Table:
         """Return the table before the first move."""
-        counted = rng_for(options.items_in_order, rng, (0, 0))
+        items = tuple(options.items())
+        counted = rng_for(items, rng, (0, 0))
         state = self.rules.start(seats, options, counted)
-        return self._keeper.open_table(seats, options.items_in_order, state, counted.dealt)
+        return self._keeper.open_table(seats, items, state, counted.dealt)
 
     def to_act(self, state: Table) -> frozenset[Seat]:
         """Seats that may use a turn now."""
@@ -246,9 +247,8 @@ class AdaptedGame:
         if spoken and (answer := self._spoken(view, spoken, text)) is not None:
             return answer
         vocabulary = [*self._vocabulary(view), *listed]
-        whole = matching.with_whole_cells(text) if self._reads_itself else text
-        is_like = matching.is_like(whole, vocabulary, freely=self._reads_itself)
-        if not is_like:
+        whole = matching.with_whole_cells(text)
+        if not matching.is_like(whole, vocabulary, freely=self._reads_itself):
             refusal = self._refused(NotUnderstood, "not-a-move", view, text)
             raise refusal.offering(self._named_move(view, text))
         if not view.may_act:
@@ -355,7 +355,7 @@ class AdaptedGame:
         return Move(RANDOM) if is_meant else None
 
     def meanwhile(self, view: View, move: Move) -> tuple[Move | None, str]:  # noqa: ARG002
-        """Return that no part of a move can be made while another seat has the turn."""
+        """Return no move and the whole text: every move of these games needs the turn."""
         return None, move.text
 
     def legal(self, view: View) -> Iterable[str]:
@@ -510,10 +510,15 @@ class AdaptedGame:
 def adapt(rules: Game[Any]) -> AdaptedGame:
     """Return a game of `engine.protocol`, and let templates find it by its key.
 
+    Of several versions of a game, templates find the newest one, whose rules help explains.
+
     Raises:
         ValueError: see `check_declaration`.
     """
-    game = adapted_games[rules.key] = AdaptedGame(rules)
+    game = AdaptedGame(rules)
+    known = adapted_games.get(rules.key)
+    if known is None or known.rules.version <= rules.version:
+        adapted_games[rules.key] = game
     return game
 
 

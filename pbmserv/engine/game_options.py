@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 from pbmserv.engine.record import DUPLICATE
 from pbmserv.errors import OptionError
@@ -16,36 +16,8 @@ SERVER_OPTIONS = frozenset({_UNRATED.name, DUPLICATE_OPTION[0]})
 _YES = frozenset({"yes", "true", "on", "1"})
 _NO = frozenset({"no", "false", "off", "0"})
 
-
-class Settings(Mapping[str, Any]):
-    """The options of a board: a mapping, whose values are attributes as well."""
-
-    def __init__(self, values: Iterable[tuple[str, Any]]) -> None:
-        self.items_in_order = tuple(values)
-
-    def __getitem__(self, name: str) -> Any:
-        return dict(self.items_in_order)[name]
-
-    def __getattr__(self, name: str) -> Any:
-        for key, value in self.__dict__.get("items_in_order", ()):
-            if key.replace("-", "_") == name:
-                return value
-        raise AttributeError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(dict(self.items_in_order))
-
-    def __len__(self) -> int:
-        return len(self.items_in_order)
-
-    def __hash__(self) -> int:
-        return hash(self.items_in_order)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Settings) and self.items_in_order == other.items_in_order
-
-    def __repr__(self) -> str:
-        return f"Settings({dict(self.items_in_order)})"
+Settings: TypeAlias = Mapping[str, Any]
+"""The value of each option of a board, by its name."""
 
 
 class GameOptions:
@@ -87,8 +59,9 @@ class GameOptions:
             if first != word and value != values[option.name]:
                 raise self._refused("option-repeated", word, first=first, example=first)
             values[option.name] = value
-        chosen = [(option.name, values[option.name]) for option in self._options]
-        return Settings([*chosen, DUPLICATE_OPTION] if is_duplicate else chosen)
+        if is_duplicate:
+            values.update([DUPLICATE_OPTION])
+        return values
 
     def _value(self, option: Option, word: str, text: str | None) -> Any:
         if _is_switch(option):
@@ -108,7 +81,7 @@ class GameOptions:
         """Return the words of all options that differ from their defaults."""
         changed = [option for option in self._options if settings[option.name] != option.default]
         words = tuple(_word(option, settings[option.name]) for option in changed)
-        return (*words, DUPLICATE) if DUPLICATE_OPTION in settings.items_in_order else words
+        return (*words, DUPLICATE) if DUPLICATE_OPTION in settings.items() else words
 
     def are_rated(self, settings: Settings) -> bool:
         """Return whether a board with these options changes ratings."""
@@ -118,7 +91,7 @@ class GameOptions:
 
 
 def _is_switch(option: Option) -> bool:
-    return set(option.values) == {False, True}
+    return all(isinstance(value, bool) for value in option.values)  # 0 and 1 are numbers
 
 
 def _word(option: Option, value: Any) -> str:

@@ -50,7 +50,7 @@ from pbmserv.errors import Illegal, MoveError
 _RESTORING = frozenset({UNDO, REDO})
 _PAST = frozenset({UNDO, REDO, RESTART})
 _DROPPED_OUT = {FORFEIT: "forfeit", DECLINE: "declined", LAPSE: LAPSED}
-"""Texts of withdrawals that are no resignations, each with the kind of its note, which is also the
+"""Texts of withdrawals that are not resignations, each with the kind of its note, which is also the
 reason that a race shows."""
 _CHARACTERS = 24
 
@@ -58,7 +58,7 @@ LARGEST_STATE = 1_000_000
 """Octets of a state that a board may have; `game check` objects to a fifth of that."""
 
 
-def weight(characters: int) -> int:
+def work_of_text(characters: int) -> int:
     """Return the work of reading a text, one unit for each 24 characters."""
     return 1 + characters // _CHARACTERS
 
@@ -66,8 +66,9 @@ def weight(characters: int) -> int:
 def octets_of(state: object) -> int | None:
     """Return the size of a state, or of several in a list; `None` if it is not a plain value.
 
-    A part that several states share counts once. The states of games have all kinds of types, and
-    only pickle measures all of them; nothing is ever read back.
+    A part that several states share counts once. The size is the length of a pickle, because that
+    follows every type that a state can have, and fails for what no record could replay: a lock, a
+    generator. Nothing is ever read back.
     """
     try:
         return len(pickle.dumps(state))
@@ -84,7 +85,7 @@ def work_of(game: AnyGame, state: Any, text: str) -> int:
     """
     rules: Any = game
     sized = implements(game, Sized) and text not in _PAST
-    return weight(len(text)) + (rules.effort(state, text) if sized else 0)
+    return work_of_text(len(text)) + (rules.effort(state, text) if sized else 0)
 
 
 def _begun(game: AnyGame, head: GameRecord, chance: bytes) -> tuple[Any, bool]:
@@ -121,7 +122,7 @@ def _claimed(game: object, state: Any, seat: Seat) -> Step[Any]:
 
 
 def _dropped_out(game: AnyGame, state: Any, ply: Ply, rng: Rng) -> Step[Any]:
-    """Return the step of a withdrawal with the notes and texts of a forfeit or of a no."""
+    """Return the step of a withdrawal with the notes and texts of its reason."""
     reason = _DROPPED_OUT[ply.text]
     if races(game):
         step = game.drop_out(state, ply.seat, reason, rng)
@@ -147,7 +148,7 @@ class Position:
         apart: whether each seat plays by itself, unseen by the others until the end.
         turns: the number of used turns. Unlike the number of plies it is public, since free moves
             such as seals may be private.
-        weight: the work of all plies, also of those that were taken back; see `work_of`.
+        work: the work of all plies, also of those that were taken back; see `work_of`.
         redo: the positions that redo would restore, the next one first.
         restored: after an undo or redo, the position that it restored; see `newest`.
         chance: the seed of draws: that of the board, with marked mails mixed in. An undo leaves it.
@@ -164,7 +165,7 @@ class Position:
     outcome: Outcome | None = field(repr=False, compare=False)
     apart: bool = field(repr=False, compare=False)
     turns: int = 0
-    weight: int = 0
+    work: int = 0
     redo: tuple[Position, ...] = field(default=(), repr=False)
     restored: Position | None = field(default=None, repr=False)
     chance: bytes = field(default=b"", repr=False)
@@ -208,7 +209,7 @@ class Position:
     def ended_in_opening(self) -> bool:
         """Whether a player resigned, forfeited or claimed a draw in the opening of the game.
 
-        Such a game was hardly played, so that it does not show the strength of its players.
+        Such a game does not show the strength of its players.
         """
         if self.ply is None or self.ply.text not in EARLY_ENDS or self.outcome is None:
             return False
@@ -384,7 +385,7 @@ class Position:
             outcome=outcome,
             apart=self.apart,
             turns=turns,
-            weight=self.weight + work,
+            work=self.work + work,
             redo=redo,
             restored=restored,
             chance=self._chance_of(ply),
@@ -401,7 +402,7 @@ class Position:
         step = game.without_solution(self.step)
         return replace(self, step=step)
 
-    def weight_of(self, seat: Seat) -> int:
+    def work_by(self, seat: Seat) -> int:
         """Return the work of the plies of one seat."""
         work = 0
         position: Position | None = self

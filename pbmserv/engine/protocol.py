@@ -15,14 +15,14 @@ V = TypeVar("V")
 V_contra = TypeVar("V_contra", contravariant=True)
 
 Spend: TypeAlias = Callable[[int], None]
-"""Called with work before it is done, in the unit of `engine.position.weight`. It may raise."""
+"""Called with work before it is done, in the unit of `engine.position.work_of`. It may raise."""
 
 
 class Bot(Protocol[V_contra]):
     """A bot, which chooses a move by a view, like a player.
 
-    It is a function of the view and of random numbers. It may take a second, so that it is called
-    only where nobody waits.
+    It is a function of the view and of random numbers. It may take a second, so it is called only
+    where nobody waits.
     """
 
     def agree(self, options: Any) -> None:
@@ -395,8 +395,8 @@ class Sized(Protocol):
     def effort(self, state: Any, text: str) -> int:
         """Return the work of applying a ply with this canonical text, without reading it.
 
-        The unit is about ten microseconds, as in `engine.position.weight`. The work is the same for
-        all states of a board.
+        The unit is about ten microseconds, as in `engine.position.work_of`. The work is the same
+        for all states of a board.
         """
         ...
 
@@ -483,8 +483,8 @@ class Reporting(Protocol):
     def report(self, steps: Sequence[Step[Any]], seat: Seat) -> Mapping[str, Any]:
         """Return the report on a seat's play for ``report.txt.j2`` and ``.html.j2``, JSON-ready.
 
-        It may take seconds, so that it is called only where nobody waits. While other seats of a
-        race still play, it has only facts that the seat could work out.
+        It may take seconds, so it is called only where nobody waits. While other seats of a race
+        still play, it has only facts that the seat could work out.
 
         Args:
             steps: all steps without those that were taken back.

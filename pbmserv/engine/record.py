@@ -57,13 +57,13 @@ LAPSE = "lapse"
 """The text of the ply that ends a board of an event for which both players took too long."""
 
 CLAIM = "claim"
-"""The text of a ply that claims a draw, since the other player has been silent for long."""
+"""The text of a ply that claims a draw, since the other player has been silent for a long time."""
 
 NOT_PLAYED = frozenset((FORFEIT, DECLINE, LAPSE))
 """Texts of plies by which a player ends a game without writing a move or giving up."""
 
 EARLY_ENDS = NOT_PLAYED | {WITHDRAW, CLAIM}
-"""Texts of plies that end a game before its rules do, and are no moves."""
+"""Texts of plies that end a game before its rules do, and are not moves."""
 
 UNDO = "undo"
 """The text of a ply that takes back the last ply of its seat. It is free, and both stay in the

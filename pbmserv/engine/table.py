@@ -24,7 +24,7 @@ ACCEPT = "accept"
 REJECT = "reject"
 
 OFFER = "offer"
-"""The kind of a note about an offer, which is news though it uses no turn."""
+"""The kind of a note about an offer, which is news although it uses no turn."""
 
 RESIGNED = "resigned"
 

@@ -242,8 +242,7 @@ class Game(Generic[S]):
         draws: whether players may offer a draw.
         rotates: whether the second player sees boards from the other side.
         together: whether all seats choose a move, which `play_all` carries out at once.
-        chance: whether dice are rolled, or the like, though not before the first move. A game that
-            draws in `start` need not say so.
+        chance: whether moves roll dice or the like. A game that draws in `start` need not say so.
         bots: functions that choose a move, by the names ``house-beginner``, ``house-casual``,
             ``house-easy``, ``house``, ``house-hard`` and ``house-best``. Without any,
             ``house`` moves at random.
@@ -280,18 +279,18 @@ class Game(Generic[S]):
     def moves(self, state: S, seat: Seat) -> Iterable[str]:
         """Return the legal moves of a seat whose turn it is. If there are none, the seat passes.
 
-        All of them, or, if the game has its own `read`, some of them.
+        A game with its own `read` may return only some of them.
         """
         raise NotImplementedError
 
     def read(self, state: S, seat: Seat, text: str) -> str:
         """Return the move that a player means.
 
-        Without a method of your own, it is the one of `moves` that the text spells in any case and
-        punctuation, or the only one that occurs among other words.
+        This method returns the one of `moves` that the text spells in any case and punctuation, or
+        the only one that occurs among other words.
 
         Raises:
-            No: it is not a move, or not now; the sentence says why.
+            No: the text is not a move, or not a legal one now; the sentence says why.
         """
         moves = list(self.moves(state, seat))
         move = matching.spelt(text, moves) or matching.among_words(text, moves)

@@ -266,7 +266,7 @@ def levels(
     """Return the bots ``house-easy``, ``house`` and ``house-best``.
 
     Args:
-        game: returns the game, which does not exist yet when its class names its bots.
+        game: returns the game, which does not exist yet while its class is made.
         evaluate: estimates a state; without it only the end of the game counts.
         nodes: the positions that each bot looks at for a move.
     """

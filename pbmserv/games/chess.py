@@ -333,9 +333,10 @@ def notation(position: Position, step: Step, others: Iterable[Step]) -> str:
         start = SQUARES[square][0] if captures else ""
         return f"{start}{target}" + (f"={promoted}" if promoted else "")
     same = [
-        other[0] for other in others
+        other[0]
+        for other in others
         if other[1] == to and other[0] != square and board[other[0]] == board[square]
-    ]  # fmt: skip
+    ]
     start = ""
     if same:
         name = SQUARES[square]
@@ -683,9 +684,10 @@ class Search:
             if best >= beta or depth < -6:
                 return best
             listed = [
-                step for step in steps(position)
+                step
+                for step in steps(position)
                 if (board[step[1]] != "." and not is_castling(board, step)) or step[2] == "Q"
-            ]  # fmt: skip
+            ]
         else:
             listed = list(steps(position))
         listed.sort(key=lambda step: -self.promise(board, step))

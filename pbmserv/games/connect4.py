@@ -321,10 +321,10 @@ def forced(mine: int, taken: int, moves: int) -> int | None:
         if not threats:
             continue
         replies = cells_that_do_not_lose(then, filled)
-        if not replies or (moves > 1 and all(
-            forced(then, filled | reply, moves - 1) is not None
-            for column in COLUMNS if (reply := replies & column)
-        )):  # fmt: skip
+        if moves == 1 and replies:
+            continue
+        after_replies = [filled | reply for column in COLUMNS if (reply := replies & column)]
+        if all(forced(then, after, moves - 1) is not None for after in after_replies):
             return column_of(cell)
     return None
 

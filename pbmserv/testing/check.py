@@ -34,12 +34,16 @@ T = TypeVar("T")
 LONGEST = 3_000
 """Most moves of a random game; a longer one does not seem to end."""
 SLOW_S = 0.5
-"""Most processor seconds of a move; with more, players of other boards wait too long."""
+"""Most processor seconds of a move; slower rules let players of other boards wait too long."""
 LONGEST_WAIT_S = 8.0
-"""Seconds in which a move does nothing, more than a busy machine costs; 15 s stop a game."""
+"""Seconds that a move may spend waiting, more than a busy machine causes. A server stops a game
+after 15 s."""
 LARGE = 200_000
 """Most octets of a state, since the server keeps many states."""
 BOT_S = 5.0
+"""Most processor seconds in which a bot chooses a move."""
+MOST_VALUES = 5
+"""Most values of an option that are tried, beside its default."""
 MOST_KEPT = 4
 """Games of a check that the report keeps, to be replayed once more."""
 _IN_EARNEST = (0, 5)
@@ -60,23 +64,10 @@ def check_game(
         note_progress: called after each move.
     """
     report = Report(getattr(rules, "key", "") or type(rules).__name__)
-    try:
-        game = adapt(rules)
-    except ValueError as error:
-        name, _, reason = str(error).partition(" ")
-        report.add(name.rpartition(".")[2].rstrip(":"), reason)
+    game = _declared_game(rules, report)
+    if game is None:
         return report
     checks = _Checks(rules, game, report, note_progress or _do_not_note)
-    if rules.key in BY_NAME:
-        report.add("key", f"must not be {rules.key!r}, which is a command")
-    if rules.seats[0] < 2:
-        report.add("seats", "two players or more are needed; nobody can play alone")
-    if missing := [
-        name for name in _needed(rules) if getattr(type(rules), name) is getattr(Game, name)
-    ]:
-        for name in missing:
-            report.add(name, "is missing")
-        return report
     before = deepcopy(vars(rules))
     try:
         with endless_calls_stopped(checks.notes.file), checks.notes.noting_output():
@@ -91,6 +82,29 @@ def check_game(
     if repr(vars(rules)) != repr(before):
         report.add(type(rules).__name__, "an attribute changed in play; keep everything in states")
     return report
+
+
+def _declared_game(rules: Game[Any], report: Report) -> AdaptedGame | None:
+    """Check what the class declares; return the game as a server has it.
+
+    Returns:
+        `None` if the game cannot be played.
+    """
+    try:
+        game = adapt(rules)
+    except ValueError as error:
+        name, _, reason = str(error).partition(" ")
+        report.add(name.rpartition(".")[2].rstrip(":"), reason)
+        return None
+    if rules.key in BY_NAME:
+        report.add("key", f"must not be {rules.key!r}, which is a command")
+    if rules.seats[0] < 2:
+        report.add("seats", "two players or more are needed; nobody can play alone")
+    needed = ("start", "moves", playing_method(rules), "over", "show")
+    missing = [name for name in needed if getattr(type(rules), name) is getattr(Game, name)]
+    for name in missing:
+        report.add(name, "is missing")
+    return None if missing else game
 
 
 class _WaitingError(BaseException):
@@ -115,12 +129,7 @@ class Progress:
 
 
 def _do_not_note(_progress: Progress) -> None:
-    """Take no note of how far a check has come."""
-
-
-def _needed(rules: Game[Any]) -> Sequence[str]:
-    """Return the names of the methods that a game cannot do without."""
-    return "start", "moves", playing_method(rules), "over", "show"
+    """Ignore the progress of a check."""
 
 
 class _Checks:
@@ -162,35 +171,30 @@ class _Checks:
                 self.play_bot(level)
 
     def note_move(self, moves: int) -> None:
-        """Tell how far the check has come."""
+        """Report the progress of the check."""
         self.note_progress(Progress(self.begun, self.all_games, moves, self.notes.where))
 
     def option_sets(self) -> list[tuple[str, ...]]:
-        """Return the words of the default game, and one other value of each option at a time."""
+        """Return the words of the default game, and other values of each option, one at a time.
+
+        Of an option with many values these are a few, from the first one on.
+        """
         sets: list[tuple[str, ...]] = [()]
         for option in self.rules.options:
-            for value in option.values:
-                if value == option.default:
-                    continue
+            others = [value for value in option.values if value != option.default]
+            for value in others[:: 1 + len(others) // MOST_VALUES]:
                 text = "no" if value is False else value
                 word = f"-{option.name}" if value is True else f"-{option.name}={text}"
                 sets.append((word,))
-        return sets[:12]
+        return sets
 
     def play_once(self, words: tuple[str, ...], seed: int) -> None:
         """Play a random game to its end, and check each position on the way."""
-        rules, game = self.rules, self.game
-        least, most = game.info.min_seats, game.info.max_seats
-        seats = least + seed % (most - least + 1)
+        info = self.game.info
+        seats = info.min_seats + seed % (info.max_seats - info.min_seats + 1)
         self.notes.where = f" ({' '.join(words)})" if words else ""
-        record = GameRecord(rules.key, rules.version, seats, words, bytes([seed]) * 32)
-        options = game.options(words, seats)
-        if game.options(game.describe(options), seats) != options:
-            self.notes.fail("options", "a value does not come back from its own text")
-        position = opening(game, record)
-        if position.state.state is None:
-            self.notes.fail("start", "returns None in place of a state")
-        self.note_size("start", position.state.state)
+        record = GameRecord(info.key, info.rules_version, seats, words, bytes([seed]) * 32)
+        position = self.begin(record)
         draws = Rng(b"check" + bytes([seed]), 0)
         states = [position.state.state]
         plies: list[Ply] = []
@@ -203,8 +207,7 @@ class _Checks:
             look = len(plies) % (1 + len(plies) // 4) == 0
             view = self.view_to_move(position, seat)
             if look:
-                self.displays.check_board(position, seats)
-                self.displays.check_file(position, seats)
+                self.look_at(position, seats)
                 self.check_leaving(position, seats)
                 self.secrets.check_hidden(position, seats, movers)
             self.secrets.remember(movers, position.state.state)
@@ -217,8 +220,7 @@ class _Checks:
             self.displays.check_sentences(position, seats)
             self.secrets.check_secret_move(before, seat, position, seats)
             self.note_move(len(plies))
-        self.displays.check_board(position, seats)
-        self.displays.check_file(position, seats)
+        self.look_at(position, seats)
         self.check_result(position, seats)
         self.report.games += 1
         self.report.moves += len(plies)
@@ -226,6 +228,23 @@ class _Checks:
         self.check_replay(played.record, states)
         if len(self.report.played) < MOST_KEPT:
             self.report.played.append(played)
+
+    def begin(self, record: GameRecord) -> Position:
+        """Return the position before the first move, and check it and its options."""
+        game, words, seats = self.game, record.options, record.seats
+        options = game.options(words, seats)
+        if game.options(game.describe(options), seats) != options:
+            self.notes.fail("options", "a value does not come back from its own text")
+        position = opening(game, record)
+        if position.state.state is None:
+            self.notes.fail("start", "returns None in place of a state")
+        self.note_size("start", position.state.state)
+        return position
+
+    def look_at(self, position: Position, seats: int) -> None:
+        """Check the board in every form in which a reader gets it."""
+        self.displays.check_board(position, seats)
+        self.displays.check_file(position, seats)
 
     def view_to_move(self, position: Position, seat: Seat) -> View:
         """Return the view of a seat whose turn it is, and check that its moves are texts."""

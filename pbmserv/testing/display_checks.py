@@ -10,9 +10,11 @@ from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.game_view import View
 from pbmserv.engine.position import Position, notes_for
 from pbmserv.engine.types import Seat
-from pbmserv.game import Game, Grid
+from pbmserv.game import Game, Grid, Items
 from pbmserv.game.cells import laid_out
 from pbmserv.testing.findings import Report, playing_method
+
+_SEAT = re.compile(r"\{([0-9]+)(?:'s)?\}")
 
 WIDTH = 76
 """Most columns of a board as text."""
@@ -41,6 +43,7 @@ class DisplayChecks:
                 self._report.add("hidden", "must be True, since seen() hides something")
             view = self._game.view(position.state, you)
             self._check_parts(view)
+            self._check_names(view, seats)
             self._check_letters(view, NAMES[:seats], you)
 
     def _check_parts(self, view: View) -> None:
@@ -59,6 +62,16 @@ class DisplayChecks:
                 self._report.add("show", "two cells have the same name")
             if strange := sorted({*part.strong, *part.new} - set(names)):
                 self._report.add("show", f"{strange[0]} is not a cell of the grid")
+
+    def _check_names(self, view: View, seats: int) -> None:
+        """Check that the texts on a board name seats that are there."""
+        for part in view.parts:
+            texts = [part] if isinstance(part, str) else [part.title]
+            if isinstance(part, Items):
+                texts += part.items
+            for text in texts:
+                if any(int(number) >= seats for number in _SEAT.findall(text)):
+                    self._report.add("show", f"names a seat that is not there: {text!r}")
 
     def check_file(self, position: Position, seats: int) -> None:
         """Check what `file` returns, if it is more than the server's own method."""

@@ -92,8 +92,8 @@ def write_package(folder: Path, key: str) -> Iterator[Path]:
     """Write the files of a package, and yield their paths.
 
     Raises:
-        OperatorError: the key is none, a command or an installed game has it, or there is such a
-            folder.
+        OperatorError: the key has a wrong form or belongs to a command or an installed game, or the
+            folder exists.
     """
     if GAME_KEY.fullmatch(key) is None:
         raise OperatorError(f"a game's key is {KEY_FORM}, not {key!r}")

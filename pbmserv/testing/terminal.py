@@ -30,7 +30,7 @@ def play_in_terminal(
     """Play until the board is over, or the player writes "quit".
 
     Args:
-        seats: how many play, with the player; 0 for the fewest that the game takes.
+        seats: the number of players, with the person; 0 for the fewest that the game takes.
 
     Raises:
         OperatorError: there is no such bot or option, or the game is not for so many.
@@ -79,7 +79,11 @@ def play_in_terminal(
 
 
 def _names(rules: Game[Any], level: str, seats: int) -> tuple[str, ...]:
-    """Return the names of the players, each bot's its own."""
+    """Return the names of the players; a second bot is ``house-2``.
+
+    Raises:
+        OperatorError: the game is not for so many players.
+    """
     least, most = rules.seats
     if not least <= (seats or least) <= most:
         players = f"{least}" if least == most else f"{least} to {most}"

@@ -53,7 +53,7 @@ def replay(game: Any, sheet: Scoresheet, board: int) -> list[Position]:
             number, name, text = ply.number, sheet.names[ply.seat], ply.text
             position = position.play(ply)
             positions.append(position)
-            if position.weight > MOST_WORK:
+            if position.work > MOST_WORK:
                 raise Wrong("too-long", board=board)
     except (Wrong, ReadingTooLong):
         raise

@@ -18,7 +18,7 @@ from blackbox_alone import every_game
 from pbmserv.cli import game_authoring
 from pbmserv.cli.main import run
 from pbmserv.engine import registry
-from pbmserv.game import After, Game, Grid, Items, Told, win
+from pbmserv.game import After, Game, Grid, Items, Option, Told, win
 from pbmserv.games.go import Go
 from pbmserv.games.liar import LiarsDice
 from pbmserv.games.tictactoe import CELLS, TicTacToe
@@ -33,6 +33,9 @@ def _short_games(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def findings(game: Any, seeds: int = 2) -> dict[str, str]:
     return {finding.method: finding.sentence for finding in check_game(game, seeds).listed}
+
+
+EMPTY_BOARD = "." * 9
 
 
 class Plain(TicTacToe):
@@ -243,6 +246,18 @@ class Commanding(Plain):
     key = "help"
 
 
+class Optional(Plain):
+    """Has an option with many values, and one that breaks it."""
+
+    options = (
+        Option("size", "rows", range(3, 23), 3),
+        Option("odd", "breaks the game", (False, True), False),
+    )
+
+    def start(self, seats, options, rng):
+        return 7 if options["odd"] else EMPTY_BOARD
+
+
 class Printing(Plain):
     """Prints what its author wants to see, again and again."""
 
@@ -293,6 +308,7 @@ def test_what_rules_print_is_shown_with_its_line(capsys: pytest.CaptureFixture[s
         (Counting(), "bots", "house returns 5, which is not a text"),
         (Lonely(), "seats", "nobody can play alone"),
         (Unexplained(), "Unexplained", "has no docstring"),
+        (Optional(), "moves", "(-odd)"),
         (Commanding(), "key", "must not be 'help', which is a command"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Plain) else None,
@@ -301,9 +317,6 @@ def test_faults_of_a_game_are_named(game: Any, method: str, sentence: str) -> No
     faults = findings(game)
     assert method in faults
     assert sentence in faults[method]
-
-
-EMPTY_BOARD = "." * 9
 
 
 @pytest.mark.parametrize(
@@ -325,6 +338,8 @@ EMPTY_BOARD = "." * 9
         ("show", 5, "returns 5 in place of a board"),
         ("show", [5], "returns 5, not a Grid, Items or a text"),
         ("show", Items("Dice", 5), "Items has 5 in place of a list of texts"),
+        ("show", "{2} begins.", "names a seat that is not there: '{2} begins.'"),
+        ("show", Items("{2's} dice", ["6"]), "names a seat that is not there"),
     ],
 )
 def test_an_impossible_value_is_shown(method: str, value: Any, sentence: str) -> None:

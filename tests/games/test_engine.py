@@ -177,6 +177,7 @@ def test_a_half_move_that_can_mean_one_thing_is_that_move() -> None:
         ("hello", NotUnderstood),
         ("I play b2", NotUnderstood),
         ("b9", Illegal),
+        ("b 9", Illegal),
         ("draw", Illegal),
         ("swap", NotUnderstood),
     ],

@@ -17,6 +17,7 @@ from pbmserv.commands.help_topics import help_pages
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.commands.table.row_types import Scope
 from pbmserv.engine.registry import Registry
+from pbmserv.games.tictactoe import TicTacToe
 from pbmserv.testing.server import server
 from pbmserv.views.environment import environment
 
@@ -60,6 +61,30 @@ def test_help_is_about_the_games(keys: list[str]) -> None:
         text = environment().get_template(page.template).render(values)
         assert not words_of_blackbox(text), page.subject
         assert page.subject in keys or max(map(len, text.splitlines())) <= 76, page.subject
+
+
+class FirstVersion(TicTacToe):
+    """Three in a row.
+
+    These are the old rules.
+    """
+
+    key, bots = "versions", {}
+
+
+class SecondVersion(FirstVersion):
+    """Three in a row.
+
+    These are the new rules.
+    """
+
+    version = 2
+
+
+def test_help_explains_the_newest_version_of_a_game() -> None:
+    with server(SecondVersion(), FirstVersion()) as mails:
+        (letter,) = mails.send(mails.sign_up("anna"), "help versions")
+    assert "These are the new rules." in letter.text
 
 
 WRONG = ("{line}", "{line} 99", "{line} 1 anna wonder-land nonsense")

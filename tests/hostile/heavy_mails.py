@@ -22,7 +22,7 @@ ALL_OVER = ",".join(["!a1-z26"] * 120)
 ROWS = ",".join(f"!{ascii_lowercase[n % 26]}" for n in range(330))
 SMALL_STEPS = ("+A1", "/A1")
 FULL = 850
-"""Free moves that a seat of a board for two may make (`service.boards.plies.MOST_WEIGHT`)."""
+"""Free moves that a seat of a board for two may make (`service.boards.plies.MOST_WORK`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def test_a_move_names_each_cell_once_or_so() -> None:
 @pytest.mark.slow
 def test_the_record_of_a_board_has_an_end_for_each_seat(house, monkeypatch) -> None:
     play_both(house)
-    monkeypatch.setattr(plies, "MOST_WEIGHT", 10)
+    monkeypatch.setattr(plies, "MOST_WORK", 10)
     text = ""
     for _ in range(6):
         letter = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} +a1")[0]

@@ -243,8 +243,8 @@ def test_the_price_of_a_ply_covers_its_work_on_every_board() -> None:
                     continue
                 plies = [("+A2,+E5,+F6", True), *plies]  # noqa: PLW2901
             position, taken = _played(words, plies * max(1, 60 // len(plies)))
-            if taken > 6 * unit * position.weight:
-                too_dear[f"{name}, {atoms} atoms"] = taken / position.weight / unit
+            if taken > 6 * unit * position.work:
+                too_dear[f"{name}, {atoms} atoms"] = taken / position.work / unit
             same = [work_of(GAME, position.state, ply) for ply in ("!A", "?", "resign")]
             assert same == [work_of(GAME, position.at(0).state, x) for x in ("!A", "?", "resign")]
     assert not too_dear

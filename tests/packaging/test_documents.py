@@ -1,4 +1,4 @@
-"""Links in documents lead to files and headings that exist."""
+"""Documents name files, headings and code that exist."""
 
 from __future__ import annotations
 
@@ -83,3 +83,8 @@ def test_code_refers_to_decisions_that_exist() -> None:
         if number not in numbers
     ]
     assert wrong == []
+
+
+def test_the_game_in_the_guide_for_authors_is_the_one_that_ships() -> None:
+    game = (ROOT / "pbmserv/games/tictactoe.py").read_text()
+    assert game in (ROOT / "docs/games.md").read_text()

@@ -62,7 +62,7 @@ def _parts_in(letter: NewLetter) -> Iterator[tuple[LetterKind, int | None, int |
 
 
 def takes(held: QueuedLetter, notification: Notification) -> bool:
-    """Return whether a notification of a bot's move belongs into a letter that waits for it."""
+    """Return whether a notification of a bot's move belongs in a letter that waits for it."""
     part = notification.part
     return (
         notification.player_id == held.player_id

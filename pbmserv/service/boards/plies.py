@@ -26,7 +26,7 @@ from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.tables.boards import BoardStatus
 
-MOST_WEIGHT = 1_700
+MOST_WORK = 1_700
 """Most work of the free moves of all players at a board (`engine.position.work_of`).
 
 Together with the turns a board may need twice as much, which one mail can still replay
@@ -161,9 +161,9 @@ def _refuse_full_record(board: BoardRow, sitter: Sitter, after: Position) -> Non
     """
     ply = after.ply
     assert ply is not None
-    share = MOST_WEIGHT // board.seats * (1 if ply.free else 2)
-    if ply.text in EARLY_ENDS or after.weight <= share:
+    share = MOST_WORK // board.seats * (1 if ply.free else 2)
+    if ply.text in EARLY_ENDS or after.work <= share:
         return
-    if after.weight_of(sitter.seat) > share:
+    if after.work_by(sitter.seat) > share:
         code = "board-full-free" if ply.free else "board-full"
         raise Refused(code, part=str(board.id), seats=board.seats)

@@ -14,7 +14,7 @@ from typing import Any
 
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table.command_types import ReplyMove, TrayReply
-from pbmserv.engine.position import Position, weight, work_of
+from pbmserv.engine.position import Position, work_of, work_of_text
 from pbmserv.engine.protocol import Sized, implements
 from pbmserv.engine.record import Ply
 from pbmserv.engine.registry import AnyGame
@@ -94,7 +94,7 @@ class Budget:
         elif isinstance(command, ReplyMove):
             length = sum(map(len, command.lines))
         self.spend(Work.COMMAND)
-        self.spend(Work.TEXT, weight(length))
+        self.spend(Work.TEXT, work_of_text(length))
 
     def spend(self, work: Work, amount: int = 1) -> None:
         """Count work before it is done.

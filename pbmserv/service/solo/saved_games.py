@@ -7,7 +7,7 @@ from typing import Any
 
 from pbmserv.commands.table.playing import Load, Save
 from pbmserv.engine.clocks import USUAL
-from pbmserv.engine.position import Position, weight
+from pbmserv.engine.position import Position, work_of_text
 from pbmserv.engine.protocol import Exporting, Saving, races
 from pbmserv.engine.record import (
     HINT,
@@ -125,7 +125,7 @@ def load(context: CommandContext, command: Load) -> Answer:
         raise Refused("load-nothing", part="load", example=f"help {command.game}")
 
     boxes = _BoxesOfBoards(context, player)
-    context.budget.spend(Work.TEXT, weight(len(text)))
+    context.budget.spend(Work.TEXT, work_of_text(len(text)))
     try:
         saved = game.load(text, boxes.options_of, context.budget.spend_on_game)
         options, rated = read_options(game, saved.options, 1, "load", "")
@@ -212,7 +212,7 @@ def _after_move(
 ) -> Position | None:
     """Return the position after a move of a file, `None` if it cannot be made."""
     context.budget.spend(Work.ROW)
-    context.budget.spend(Work.TEXT, weight(len(text)))
+    context.budget.spend(Work.TEXT, work_of_text(len(text)))
     context.budget.replay(position, (Ply(position.number + 1, seat, text, free=True),))
     try:
         if text == RESTART:

@@ -224,7 +224,7 @@ def _use_wal(dbapi_connection: Any) -> None:
 def outage_line(error: BaseException) -> str | None:
     """Return the line of `error_line` if the database failed, else `None`.
 
-    A wrong statement is our fault; its traceback belongs into a report.
+    A wrong statement is our fault; its traceback belongs in a report.
     """
     return error_line(error) if isinstance(error, (InternalError, OperationalError)) else None
 
