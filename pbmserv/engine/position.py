@@ -262,9 +262,9 @@ class Position:
         return self.restored if self.ply.text in _RESTORING else self
 
     def moved(self) -> frozenset[Seat]:
-        """Return the seats that have made a ply which counts, besides those that draw again."""
-        counted = [position.ply for position in self.backwards() if not position.is_draw]
-        return frozenset(ply.seat for ply in counted if ply is not None)
+        """Return the seats that have made a ply, except to draw again or decline a race."""
+        plies = [position.ply for position in self.backwards()]
+        return frozenset(ply.seat for ply in plies if ply and ply.text not in {JOIN, DECLINE})
 
     @property
     def is_draw(self) -> bool:
