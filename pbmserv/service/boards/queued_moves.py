@@ -299,10 +299,10 @@ def _move_of_turn(game: AnyGame, view: Any, play: Play) -> tuple[Move, Play]:
     try:
         return game.parse(view, play.move), play
     except Illegal as error:
-        rest = error.refusal.values.get("rest")
-        if not rest:
+        values = error.refusal.values
+        if "rest" not in values:
             raise
-        first = error.refusal.values["first"]
+        first, rest = str(values["first"]), str(values["rest"])
         return game.parse(view, first), Play(first, Play(rest, play.then))
 
 

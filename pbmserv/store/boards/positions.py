@@ -6,7 +6,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from time import monotonic
 from typing import TypeAlias
 
 from sqlalchemy import Connection
@@ -15,12 +14,9 @@ from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, octets_of, opening
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import GameAway
 from pbmserv.store.boards import game_pauses, moves
 from pbmserv.store.boards.boards import BoardRow
 
-PAUSES_FRESH_S = 1.0
-"""Seconds for which the list of stopped games is used again."""
 REMEMBERED_OCTETS = 3_000_000
 """Octets of all cached positions. A board that is not cached is replayed."""
 LEAST_OCTETS = 1_300
@@ -80,8 +76,6 @@ class Positions:
         self._kept: OrderedDict[int, _Kept] = OrderedDict()
         self._octets = 0
         self._lock = threading.Lock()
-        self._stopped: frozenset[str] = frozenset()
-        self._look_at = 0.0
 
     def newest(
         self,
@@ -97,7 +91,7 @@ class Positions:
         Raises:
             GameAway: the game is stopped or not installed.
         """
-        self.check_is_running(connection, board.game)
+        game_pauses.check_is_running(connection, board.game)
         with self._lock:
             kept = self._kept.get(board.id)
             if kept is not None:
@@ -113,22 +107,6 @@ class Positions:
         if position.number > board.plies:
             return position.at(board.plies)
         return position
-
-    def check_is_running(self, connection: Connection, game: str) -> None:
-        """Check that a game is not stopped.
-
-        Raises:
-            GameAway: it is.
-        """
-        if monotonic() >= self._look_at:
-            self._stopped = game_pauses.stopped(connection)
-            self._look_at = monotonic() + PAUSES_FRESH_S
-        if game in self._stopped:
-            raise GameAway(game, is_stopped=True)
-
-    def look_again(self) -> None:
-        """Read the list of stopped games at the next board, since it has changed."""
-        self._look_at = 0.0
 
     def remember(self, played: Mapping[int, Position]) -> None:
         """Add positions by board; call this only after the commit."""
