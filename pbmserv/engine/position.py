@@ -64,10 +64,10 @@ def weight(characters: int) -> int:
 
 
 def octets_of(state: object) -> int | None:
-    """Return the size of a state, or of several in a list; `None` if it is not a plain value.
+    """Return the size of a state of a game; `None` if it is not a plain value.
 
-    A part that several states share counts once. The states of games have all kinds of types, and
-    only pickle measures all of them; nothing is ever read back.
+    The states of games have all kinds of types, and only pickle measures all of them; nothing is
+    ever read back.
     """
     try:
         return len(pickle.dumps(state))
