@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from pbmserv.commands.table.playing import Resign
 from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
@@ -16,12 +17,12 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards import bot_turns, mail_invitations, opponents
 from pbmserv.service.boards.acceptance import join, refuse_blocked_meeting
-from pbmserv.service.boards.board_ends import decline
 from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.first_draws import draw_again
 from pbmserv.service.boards.new_boards import Proposal
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.proposals import propose, sender_of
+from pbmserv.service.boards.resigning import resign
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import game_of_letter, is_player, known_game, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -193,12 +194,12 @@ def accept(context: CommandContext, command: Accept) -> Answer:
 
 
 def reject(context: CommandContext, command: Reject) -> Answer:
-    """Reject a challenge."""
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    """Reject a challenge, or call it off."""
+    board, _ = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     if board.status != BoardStatus.PROPOSED:
         raise Refused("nothing-to-reject", part=str(board.id))
-    return decline(context, board, sitter)
+    return resign(context, Resign(command.game, command.board, command.credentials))
 
 
 def _refuse_options_without_dash(

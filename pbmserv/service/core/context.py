@@ -345,7 +345,7 @@ class CommandContext:
         """Return the turn for which the answered letter was written; `None` if that letter is not
         about this board alone."""
         reply_address = self.reply_address
-        if reply_address is None or reply_address.purpose is not Purpose.BOARD:
+        if reply_address is None or not self.answers_board_letter:
             return None
         return reply_address.number if reply_address.about == board_id else None
 

@@ -107,13 +107,15 @@ def read_date(text: str, today: date) -> date | None:
 def _read_date(text: str, today: date) -> date | None:
     words = " ".join(text.lower().replace(",", " , ").split()).replace(" ,", "")
     words = words.removeprefix("until ").removeprefix("till ").removeprefix("the ")
-    if words in {"today", "tomorrow"}:
-        return today + timedelta(days=words == "tomorrow")
+    if words == "today":
+        return today
+    if words == "tomorrow":
+        return today + timedelta(days=1)
     if match := _IN.fullmatch(words):
         count = int(match[1]) if match[1].isdigit() else 1
         return today + timedelta(days=count * (7 if match[2] == "week" else 1))
     if weekday := _weekday(words.removeprefix("next ").removeprefix("on ")):
-        return today + timedelta(days=(weekday - 1 - today.weekday() - 1) % 7 + 1)
+        return today + timedelta(days=(weekday - today.isoweekday()) % 7 or 7)
     if match := _ISO.fullmatch(words):
         return _date(int(match[1]), int(match[2]), int(match[3]))
     if match := _DOTS.fullmatch(words):
