@@ -48,7 +48,7 @@ class _DrawnBox:
     """The options of a new board, with the box of a race.
 
     Attributes:
-        is_comparable: the options do not name the box, which a player may know then.
+        is_comparable: the options do not name the box; a player may know a box that they name.
         chosen_by: id of the player whose options name the box that others play; `None` for none.
     """
 

@@ -162,7 +162,7 @@ class _WeekLine:
 
     @property
     def standing(self) -> tuple[int, int]:
-        """The smaller it is, the better the player stands."""
+        """A value by which lines are sorted, the best player first."""
         return -self.boxes, self.points
 
 
