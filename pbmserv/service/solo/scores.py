@@ -7,6 +7,7 @@ from pbmserv.errors import OptionError, Refused
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import races_of
 from pbmserv.service.core.outcome import Answer, Part
+from pbmserv.service.solo.ranks import ranks
 from pbmserv.store import scores as score_rows
 from pbmserv.store.scores import ScoreLine
 
@@ -66,8 +67,5 @@ def show_scores(context: CommandContext, command: Scores) -> Answer:
 
 
 def _ranked(lines: list[ScoreLine]) -> list[tuple[int, ScoreLine]]:
-    """Return the lines with their places. Equal scores share a place."""
-    return [
-        (1 + sum(other.score < line.score for other in lines[:place]), line)
-        for place, line in enumerate(lines)
-    ]
+    """Return the lines with their ranks."""
+    return list(zip(ranks([line.score for line in lines]), lines, strict=True))
