@@ -51,7 +51,7 @@ _ENDED = select(
     _MAY_BE_TOLD,
 )
 _NEWEST_FIRST = (boards.c.finished_at.desc(), boards.c.id.desc())
-_OF_GAME = (
+OF_GAME = (
     _ENDED.where(boards.c.game == bindparam("of_game"))
     .order_by(*_NEWEST_FIRST)
     .limit(bindparam("most"))
@@ -65,8 +65,8 @@ _BEHIND = or_(
 _HAS_PLAYER = boards.c.id.in_(
     select(seats.c.board_id).where(seats.c.player_id == bindparam("of_player"))
 )
-_OF_PLAYER = _ENDED.where(_HAS_PLAYER).order_by(*_NEWEST_FIRST).limit(bindparam("most"))
-_OF_PLAYER_GAME = _OF_PLAYER.where(boards.c.game == bindparam("of_game"))
+OF_PLAYER = _ENDED.where(_HAS_PLAYER).order_by(*_NEWEST_FIRST).limit(bindparam("most"))
+_OF_PLAYER_GAME = OF_PLAYER.where(boards.c.game == bindparam("of_game"))
 _TURNS = (
     select(plies.c.board_id, func.count())
     .where(plies.c.board_id.in_(bindparam("ids", expanding=True)), plies.c.free.is_(False))
@@ -80,7 +80,7 @@ def of_game(
     connection: Connection, game: str, most: int, behind: Behind | None = None
 ) -> list[EndedGame]:
     """Return finished boards of a game, newest first; *behind* is where the list goes on."""
-    return _page(connection, _OF_GAME, {"of_game": game, "most": most}, behind)
+    return _page(connection, OF_GAME, {"of_game": game, "most": most}, behind)
 
 
 def of_player(
@@ -93,7 +93,7 @@ def of_player(
     """Return finished boards of a player, of one game or of all, newest first."""
     values = {"of_player": player_id, "most": most}
     if game is None:
-        return _page(connection, _OF_PLAYER, values, behind)
+        return _page(connection, OF_PLAYER, values, behind)
     return _page(connection, _OF_PLAYER_GAME, {**values, "of_game": game}, behind)
 
 
