@@ -33,7 +33,7 @@ from pbmserv.service.time.time_options import read_times
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
-from pbmserv.store.boards.boards import Sitter
+from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.tables.boards import BoardStatus
 
 
@@ -149,13 +149,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
         if asked_before is not None:
             raise Refused("rematch-asked", part=str(asked_before), example=f"show {asked_before}")
     game = known_game(context, board.game)
-    words = board.options
-    if races(game):  # of another box
-        words = game.describe(game.without_box(game.options(words, board.seats)))
-    words = tuple(word for word in words if word != DUPLICATE)
-    options, rated = read_options(
-        game, words, board.seats, " ".join(words), f"{game.info.key} seek"
-    )
+    options, rated = _options_again(game, board)
     userids = tuple(player.userid for player in order)
     sitting = tuple(_invited(context, game, userid, options, userids) for userid in userids)
     sender = next(player for player in sitting if player.id == sitter.player_id)
@@ -163,6 +157,15 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     terms = USUAL if board.of_event else board.terms
     proposal = Proposal(game, options, rated, terms, sitting)
     return propose(context, sender, proposal, {"rematch": board.id})
+
+
+def _options_again(game: AnyGame, board: BoardRow) -> tuple[tuple[str, ...], bool]:
+    """Return the options of a rematch, which has another box, dice or deals; see `read_options`."""
+    words = board.options
+    if races(game):
+        words = game.describe(game.without_box(game.options(words, board.seats)))
+    words = tuple(word for word in words if word != DUPLICATE)
+    return read_options(game, words, board.seats, " ".join(words), f"{game.info.key} seek")
 
 
 def accept(context: CommandContext, command: Accept) -> Answer:
