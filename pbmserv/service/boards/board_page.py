@@ -269,7 +269,7 @@ class BoardPages:
         token: str,
         board: BoardRow,
         sitter: Sitter,
-        before: Before | None = None,
+        before: Before,
     ) -> BoardPage:
         """Return the page without draft, talk, moves and clock, as lists of boards show it.
 

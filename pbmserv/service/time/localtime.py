@@ -35,6 +35,10 @@ _TIME = re.compile(
     re.ASCII,
 )
 _LEAP_YEARS_APART = 8  # 1896 to 1904, 2096 to 2104
+_MOST_NEAR = 3
+"""Most zones that a text may mean."""
+_NEAR = 0.75
+"""How alike a text and the name of a zone must be, from 0 to 1."""
 
 
 def clock_time(minute: int) -> str:
@@ -145,18 +149,18 @@ def zone_of_city(word: str) -> str | None:
     return matching[0] if len(matching) == 1 else None
 
 
-def near_zones(text: str, most: int = 3) -> list[str]:
+def near_zones(text: str) -> list[str]:
     """Return names of zones that *text* may mean, the likeliest first."""
     wanted = text.lower().replace(" ", "_")
     zones = _zones()
     cities = [zones[name] for name in sorted(zones) if wanted in name.split("/")[1:]]
     if cities:
-        return cities[:most]
-    near = difflib.get_close_matches(wanted, zones, most, 0.75)
+        return cities[:_MOST_NEAR]
+    near = difflib.get_close_matches(wanted, zones, _MOST_NEAR, _NEAR)
     if not near:
         city = wanted.rpartition("/")[2]
         by_city = {name.rpartition("/")[2]: name for name in sorted(zones, reverse=True)}
-        near = [by_city[c] for c in difflib.get_close_matches(city, by_city, most, 0.75)]
+        near = [by_city[c] for c in difflib.get_close_matches(city, by_city, _MOST_NEAR, _NEAR)]
     return [zones[name] for name in near]
 
 
