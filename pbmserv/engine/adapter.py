@@ -221,20 +221,23 @@ class AdaptedGame:
         try:
             return self._one_move(view, text)
         except Illegal as refusal:
-            first = self._first_listed_move(view, text)
+            first, rest = self._listed_moves(view, text)
             if not first:
                 raise
-            values = {"first": first}
-            listed = self._refused(Illegal, "two-moves", view, text, **values)
+            listed = self._refused(Illegal, "two-moves", view, text, first=first, rest=rest)
             raise listed.offering(first) from refusal
 
-    def _first_listed_move(self, view: View, text: str) -> str:
-        """Return the first part of a list, "e4, e5", if it is a turn by itself, else ``""``."""
-        first, *others = [part.strip() for part in _BETWEEN_MOVES.split(text)]
-        if any(others):
+    def _listed_moves(self, view: View, text: str) -> tuple[str, str]:
+        """Return the first part of a list, "e4, e5", and the rest of it.
+
+        Both are ``""`` if the first part is not a turn by itself.
+        """
+        first, rest = (part.strip() for part in _BETWEEN_MOVES.split(f"{text},", maxsplit=1))
+        rest = rest.strip(" ,;")
+        if rest:
             with suppress(MoveError):
-                return "" if self._one_move(view, first).free else first
-        return ""
+                return ("", "") if self._one_move(view, first).free else (first, rest)
+        return "", ""
 
     def _one_move(self, view: View, text: str) -> Move:
         """Read a text as one move."""

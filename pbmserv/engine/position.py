@@ -64,7 +64,7 @@ def work_of_text(characters: int) -> int:
 
 
 def octets_of(state: object) -> int | None:
-    """Return the size of a state, or of several in a list; `None` if it is not a plain value.
+    """Return the size of a state of a game; `None` if it is not a plain value.
 
     A part that several states share counts once. The size is the length of a pickle, because that
     follows every type that a state can have, and fails for what no record could replay: a lock, a
@@ -263,9 +263,9 @@ class Position:
         return self.restored if self.ply.text in _RESTORING else self
 
     def moved(self) -> frozenset[Seat]:
-        """Return the seats that have made a ply which counts, besides those that draw again."""
-        counted = [position.ply for position in self.backwards() if not position.is_draw]
-        return frozenset(ply.seat for ply in counted if ply is not None)
+        """Return the seats that have made a ply, except to draw again or decline a race."""
+        plies = [position.ply for position in self.backwards()]
+        return frozenset(ply.seat for ply in plies if ply and ply.text not in {JOIN, DECLINE})
 
     @property
     def is_draw(self) -> bool:

@@ -18,7 +18,6 @@ from pbmserv.engine.registry import Registry
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.games import resume_game
 from pbmserv.service.operators.orders import order
-from pbmserv.store.boards import positions
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.tables.boards import plies
 from pbmserv.store.tables.mail import inbox, outbox
@@ -35,7 +34,6 @@ def opened(
 ) -> Callable[[], AbstractContextManager[Indoors]]:
     """Open a server; without *heaps*, that game is not installed."""
     show_heaps()
-    monkeypatch.setattr(positions, "PAUSES_FRESH_S", 0.0)
 
     @contextmanager
     def open_server(*, heaps: bool = True) -> Iterator[Indoors]:

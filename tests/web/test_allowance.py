@@ -16,7 +16,7 @@ from indoors import PASSWORD, address_of, indoors
 from rows import rows
 from starlette.requests import Request
 
-from pbmserv.service.boards.board_page import Turns
+from pbmserv.service.boards.board_page import PlayerLocks
 from pbmserv.web.http.client_network import network_of
 from pbmserv.web.limits.allowance import (
     MOST_OF_NETWORK,
@@ -158,11 +158,11 @@ def test_a_page_that_fails_is_paid_for_and_lets_the_next_one_in() -> None:
 
 
 def test_a_player_has_one_page_at_a_time_worked_out() -> None:
-    turns = Turns()
+    locks = PlayerLocks()
     under_way, most = Counter[int](), Counter[int]()
 
     async def look(player: int) -> None:
-        async with turns.of(player):
+        async with locks.of(player):
             under_way[player] += 1
             most[player] = max(most[player], under_way[player])
             most[0] = max(most[0], under_way.total())

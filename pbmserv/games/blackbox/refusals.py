@@ -14,12 +14,15 @@ from pbmserv.games.blackbox.geometry import Geometry, in_ranges
 from pbmserv.games.blackbox.legality import check
 from pbmserv.games.blackbox.moves import Element, Kind, move_of, read_elements
 from pbmserv.games.blackbox.readings import readings
+from pbmserv.games.blackbox.spoken import spoken
 from pbmserv.games.blackbox.views import BoxView, View
 
 _NOT_HERE = frozenset({"pass", "swap", "propose", "accept", "reject"})
 """Moves of other games."""
 
-_OF_SENTENCES = frozenset({"blackbox.guess-markers", "blackbox.two-probes", "blackbox.port-used"})
+_OF_SENTENCES = frozenset(
+    f"blackbox.{code}" for code in ("guess-markers", "two-probes", "port-used", "done")
+)
 """Refusals that show that a sentence was meant as a move, as its only reading."""
 
 _LONGEST_MENDED = 200
@@ -113,6 +116,8 @@ def possibilities(view: View) -> dict[str, str]:
 def _refusal_of_reading(view: View, text: str) -> Refusal | None:
     """Return the refusal of a text's only reading, `None` if there are several or it is legal."""
     meanings = set(readings(view, text))
+    if view.phase == "done":  # every reading has the same refusal
+        meanings = {next(filter(None, (*meanings, spoken(view, text))), "")}
     if len(meanings) != 1:
         return None
     try:

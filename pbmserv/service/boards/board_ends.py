@@ -57,14 +57,10 @@ def end_board(
     """
     check_outcome(outcome, board.seats)
     early = board.rated and board.seats > 1 and after.ended_in_opening
-    if (
-        early
-        or outcome.reason == LAPSED
-        or (
-            board.rated
-            and not (everybody_played(board, after) and _different_persons(context, board))
-        )
-    ):
+    is_unfair = board.rated and not (
+        everybody_played(board, after) and _different_persons(context, board)
+    )
+    if early or is_unfair or outcome.reason == LAPSED:
         set_rated(context.connection, board.id, rated=False)
         board = replace(board, rated=False)
     ended = rating.rate_ended_board(

@@ -166,8 +166,8 @@ class BoardPage:
         return self.is_running and is_theirs and not self.scene.your_turn
 
 
-class Turns:
-    """Locks with which each player has one page at a time made in a thread: threads are few."""
+class PlayerLocks:
+    """A lock for each player, who gets one page at a time made in a thread: threads are few."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
@@ -184,7 +184,7 @@ class BoardPages:
     """Answers for the pages of boards.
 
     Attributes:
-        turns: locks of the players whose pages are made.
+        locks: those of the players whose pages are made.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class BoardPages:
         self._services = services
         self._database = database
         self._clock = clock
-        self.turns = Turns()
+        self.locks = PlayerLocks()
 
     async def page(self, token: str, look: Look) -> BoardPage | None:
         """Return the page for its player; ``None`` if the link is not valid.
@@ -211,7 +211,7 @@ class BoardPages:
             return None
         if look.draft or look.tap or look.check or look.step is not None:
             self._services.traffic.count_look(link.player)
-        async with self.turns.of(link.player):
+        async with self.locks.of(link.player):
             return await asyncio.to_thread(self.make_page, token, look)
 
     async def page_for_program(self, token: str) -> BoardPage | None:
@@ -269,7 +269,7 @@ class BoardPages:
         token: str,
         board: BoardRow,
         sitter: Sitter,
-        before: Before | None = None,
+        before: Before,
     ) -> BoardPage:
         """Return the page without draft, talk, moves and clock, as lists of boards show it.
 

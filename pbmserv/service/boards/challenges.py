@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from pbmserv.commands.table.playing import Resign
 from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
@@ -16,12 +17,12 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards import bot_turns, mail_invitations, opponents
 from pbmserv.service.boards.acceptance import join, refuse_blocked_meeting
-from pbmserv.service.boards.board_ends import decline
 from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.first_draws import draw_again
 from pbmserv.service.boards.new_boards import Proposal
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.proposals import propose, sender_of
+from pbmserv.service.boards.resigning import resign
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import game_of_letter, is_player, known_game, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -32,7 +33,7 @@ from pbmserv.service.time.time_options import terms_of_challenge
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
-from pbmserv.store.boards.boards import Sitter
+from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.tables.boards import BoardStatus
 
 
@@ -148,13 +149,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
         if asked_before is not None:
             raise Refused("rematch-asked", part=str(asked_before), example=f"show {asked_before}")
     game = known_game(context, board.game)
-    words = board.options
-    if races(game):  # of another box
-        words = game.describe(game.without_box(game.options(words, board.seats)))
-    words = tuple(word for word in words if word != DUPLICATE)
-    options, rated = read_options(
-        game, words, board.seats, " ".join(words), f"{game.info.key} seek"
-    )
+    options, rated = _options_again(game, board)
     userids = tuple(player.userid for player in order)
     sitting = tuple(_invited(context, game, userid, options, userids) for userid in userids)
     sender = next(player for player in sitting if player.id == sitter.player_id)
@@ -162,6 +157,15 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     terms = USUAL if board.of_event else board.terms
     proposal = Proposal(game, options, rated, terms, sitting)
     return propose(context, sender, proposal, {"rematch": board.id})
+
+
+def _options_again(game: AnyGame, board: BoardRow) -> tuple[tuple[str, ...], bool]:
+    """Return the options of a rematch, which has another box, dice or deals; see `read_options`."""
+    words = board.options
+    if races(game):
+        words = game.describe(game.without_box(game.options(words, board.seats)))
+    words = tuple(word for word in words if word != DUPLICATE)
+    return read_options(game, words, board.seats, " ".join(words), f"{game.info.key} seek")
 
 
 def accept(context: CommandContext, command: Accept) -> Answer:
@@ -193,12 +197,12 @@ def accept(context: CommandContext, command: Accept) -> Answer:
 
 
 def reject(context: CommandContext, command: Reject) -> Answer:
-    """Reject a challenge."""
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    """Reject a challenge, or call it off."""
+    board, _ = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     if board.status != BoardStatus.PROPOSED:
         raise Refused("nothing-to-reject", part=str(board.id))
-    return decline(context, board, sitter)
+    return resign(context, Resign(command.game, command.board, command.credentials))
 
 
 def _refuse_options_without_dash(

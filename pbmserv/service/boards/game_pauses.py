@@ -60,7 +60,6 @@ def note_stops(
             facts = {"game": stop.game, "package": services.registry.package_of(stop.game)}
             log.error("a game is stopped", extra={**facts, "why": why})
             letters += queue_letters(context, _letters(context, stop.game))
-    services.positions.look_again()
     return Done(letters=letters) if letters else NOTHING
 
 
@@ -99,7 +98,7 @@ def _part(context: CommandContext, game: str, *, is_stopped: bool) -> Part:
 def runs(context: CommandContext, board: BoardRow) -> bool:
     """Return whether the game of a board can be played now."""
     try:
-        context.services.positions.check_is_running(context.connection, board.game)
+        game_pauses.check_is_running(context.connection, board.game)
     except GameAway:
         return False
     return context.services.registry.has(board.game, board.rules_version)

@@ -26,6 +26,7 @@ from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.store.accounts import invitations, persons, players
 from pbmserv.store.accounts.invitations import Invitation
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.delivery.bounces import BouncedLetter
 from pbmserv.store.tables.accounts import InvitationState
@@ -95,21 +96,24 @@ def _accept(context: CommandContext, reply_address: ReplyAddress, name: str) -> 
     context.proofs.add(player.id, None)  # only the owner of the address got the letter
     if context.mail_id is not None:
         inbox.set_player(context.connection, context.mail_id, player.id)
+    return _begun(context, board, player)
+
+
+def _begun(context: CommandContext, board: BoardRow, player: Player) -> Answer:
+    """Return the letters about the board of an invitation that a player has accepted."""
     theirs, own = board.sitters
     words = {"by": player.userid, "undecided": []}
     accepted = {**words, "event": "accepted", "said": words_for_others(context)}
     joined = {**words, "event": "joined", "said_to": words_for_others(context)}
-    letters = [
-        Notification.sitter(theirs, Part("board", accepted, board.id, 0, theirs.seat, board.thread))
-    ]
+    their_board = Part("board", accepted, board.id, 0, theirs.seat, board.thread)
     own_board = Part("board", joined, board.id, 0, own.seat, board.thread)
+    inviter_letter = Notification.sitter(theirs, their_board)
     if player.password_hash:
-        return Answer((own_board,), tuple(letters))
+        return Answer((own_board,), (inviter_letter,))
     # A newcomer is welcomed before the board comes.
     greeting = Part("welcome", {"userid": player.userid, "has_password": False})
-    letters.append(Notification(player.address, player.id, greeting))
-    letters.append(Notification.sitter(own, own_board))
-    return Answer((), tuple(letters))
+    welcome = Notification(player.address, player.id, greeting)
+    return Answer((), (inviter_letter, welcome, Notification.sitter(own, own_board)))
 
 
 def _owner(context: CommandContext, invitation: Invitation, name: str) -> Player:

@@ -126,7 +126,7 @@ def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
         players.account_of(context.connection, other) is not None for other in others
     ):
         raise Refused("invites-one", example=f"{command.game} challenge {command.address}")
-    return sender, "".join(others)
+    return sender, others[0] if others else ""
 
 
 def _proven(context: CommandContext, command: Challenge) -> Player:

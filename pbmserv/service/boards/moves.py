@@ -10,7 +10,7 @@ from pbmserv.commands.grammar.consent import Consent, consent_in
 from pbmserv.commands.grammar.sentences import sentences, talk
 from pbmserv.commands.reading.reply_moves import is_greeting
 from pbmserv.commands.table.command_types import ReplyMove
-from pbmserv.commands.table.playing import MakeMove, Resign
+from pbmserv.commands.table.playing import MakeMove
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.engine.protocol import only_meaning
 from pbmserv.engine.registry import AnyGame
@@ -22,7 +22,6 @@ from pbmserv.service.boards.finished_boards import board_over, refuse_finished
 from pbmserv.service.boards.first_draws import refuse_before_draw
 from pbmserv.service.boards.mover import Mover, mover_at
 from pbmserv.service.boards.plies import not_your_turn, play_move
-from pbmserv.service.boards.resigning import resign
 from pbmserv.service.boards.talked_moves import refuse_retracted_move, talked_move
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
@@ -305,15 +304,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
 
 def reject(context: CommandContext, command: Reject) -> Answer:
     """``game reject board userid password``: reject a challenge, or a proposal of the opponent."""
-    return _as_move(context, command, "reject") or _drop_out(context, command)
-
-
-def _drop_out(context: CommandContext, command: Reject) -> Answer:
-    """Reject a challenge; the others of a race go on."""
-    board, _ = context.seat_at(command.board, command.game, command.credentials)
-    if board.status == BoardStatus.PROPOSED and board.seats > 1 and context.position(board).apart:
-        return resign(context, Resign(command.game, command.board, command.credentials))
-    return challenges.reject(context, command)
+    return _as_move(context, command, "reject") or challenges.reject(context, command)
 
 
 def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:

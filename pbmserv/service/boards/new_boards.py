@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pbmserv.engine.chance import drawn_sides
@@ -48,7 +49,7 @@ class _DrawnBox:
     """The options of a new board, with the box of a race.
 
     Attributes:
-        is_comparable: the options do not name the box, which a player may know then.
+        is_comparable: the options do not name the box; a player may know a box that they name.
         chosen_by: id of the player whose options name the box that others play; `None` for none.
     """
 
@@ -76,6 +77,12 @@ def _drawn_box(proposal: Proposal, seed: bytes) -> _DrawnBox:
     return _DrawnBox(options, is_comparable, None if sender is None else sender.id)
 
 
+def _drawn_seats(players: Sequence[Player], seed: bytes, mark: str) -> tuple[Player, ...]:
+    """Return players by seat, as the lot gives them."""
+    by_userid = {player.userid: player for player in players}
+    return tuple(by_userid[userid] for userid in drawn_sides(seed, by_userid, mark))
+
+
 def make_board(
     context: CommandContext,
     proposal: Proposal,
@@ -98,9 +105,7 @@ def make_board(
     game, seats = proposal.game, len(proposal.sitting)
     seed = seed or secrets.token_bytes(32)
     if sides_drawn:
-        sitting = {player.userid: player for player in proposal.sitting}
-        drawn = tuple(sitting[userid] for userid in drawn_sides(seed, sitting, mark))
-        proposal = replace(proposal, sitting=drawn)
+        proposal = replace(proposal, sitting=_drawn_seats(proposal.sitting, seed, mark))
     box = _drawn_box(proposal, seed)
     record = GameRecord(game.info.key, game.info.rules_version, seats, box.options, seed)
     first = opening(game, record)

@@ -106,14 +106,14 @@ def _with_time(context: CommandContext, mover: Mover, move: Move) -> Move:
 
 
 def refuse_large_state(after: Position) -> None:
-    """Refuse a state that is so large that the states of a board could fill the memory.
+    """Refuse a state of a game that is so large that those of a board could fill the memory.
 
     Raises:
         ServerFault: names the game, for the operator who finds the kept mail.
     """
     if not isinstance(after.game, AdaptedGame):  # Blackbox is ours, and its states are small
         return
-    octets = octets_of(after.state)  # `game check` objects to a state that cannot be measured
+    octets = octets_of(after.state.state)  # `game check` objects to a state that cannot be measured
     if octets is not None and octets > LARGEST_STATE:
         key = after.game.info.key
         raise ServerFault(f"a state of {key} has {octets // 1000} kB, and boards keep many")

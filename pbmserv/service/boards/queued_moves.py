@@ -10,6 +10,7 @@ from typing import Any
 from pbmserv.commands.table.playing import Queue
 from pbmserv.engine.plans import (
     Plan,
+    Play,
     answering,
     checked_plan,
     parse_plan,
@@ -19,8 +20,9 @@ from pbmserv.engine.plans import (
 )
 from pbmserv.engine.position import Position
 from pbmserv.engine.record import WITHDRAW
-from pbmserv.engine.types import Seat
-from pbmserv.errors import MoveError, PlayerError, Refused
+from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.types import Move, Seat
+from pbmserv.errors import Illegal, MoveError, PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.finished_boards import refuse_finished
@@ -195,7 +197,7 @@ class _PlanRun:
                 after = mover.position.withdraw(seat)
                 answer = log_ply(self.context, board, sitter, after, UNSAID)
             else:
-                move = game.parse(view, play.move)
+                move, play = _move_of_turn(game, view, play)
                 text = move.text
                 answer = play_move(self.context, mover, move, UNSAID)
         except TooMuch:
@@ -283,6 +285,25 @@ class _PlanRun:
             words["plan"] = {**plan, "waiting": self.plans.get(sitter.seat, "")}
         letter = "result" if board.status == BoardStatus.FINISHED else "board"
         return Part(letter, words, board.id, board.plies, sitter.seat)
+
+
+def _move_of_turn(game: AnyGame, view: Any, play: Play) -> tuple[Move, Play]:
+    """Return the move of a play, and the play with what is left for later turns.
+
+    Of a list of moves, "b2, a1", the game names the first one and the rest; it could not read them
+    while its player had to wait.
+
+    Raises:
+        MoveError: the move cannot be played.
+    """
+    try:
+        return game.parse(view, play.move), play
+    except Illegal as error:
+        values = error.refusal.values
+        if "rest" not in values:
+            raise
+        first, rest = str(values["first"]), str(values["rest"])
+        return game.parse(view, first), Play(first, Play(rest, play.then))
 
 
 def _refuse_condition(_: str) -> bool:

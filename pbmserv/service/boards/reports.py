@@ -46,10 +46,8 @@ def report(context: CommandContext, command: Report) -> Answer:
         raise Refused("no-report", part=game.info.title, example=example)
     sitter = own_sitter(context, board, command.credentials)
     seat = None if sitter is None else sitter.seat
-    to_act = game.to_act(position.state)
-    if board.status != BoardStatus.FINISHED and not (
-        seat is not None and position.apart and seat not in to_act
-    ):
+    is_done = board.status == BoardStatus.FINISHED if seat is None else _is_done(position, seat)
+    if not is_done:
         raise Refused("not-over", part=str(board.id), example=example)
     if seat is None or is_shut(context, board):
         refuse_spoiler(context, board)

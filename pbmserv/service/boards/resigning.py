@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pbmserv.commands.table.playing import Resign
@@ -22,20 +23,30 @@ def goes_on_without(board: BoardRow, position: Position) -> bool:
     return board.seats > 2 and board.status == BoardStatus.ACTIVE and bool(position.moved())
 
 
+def _race_goes_on(others: Sequence[Sitter], position: Position) -> bool:
+    """Return whether a board is a race that goes on with the others if a player leaves it.
+
+    One player does not race alone, except to end a race that somebody has begun.
+    """
+    still_racing = position.game.to_act(position.state) & {other.seat for other in others}
+    has_begun = any(other.seat in position.moved() for other in others)
+    return position.apart and (len(still_racing) > 1 or has_begun)
+
+
 def resign(context: CommandContext, command: Resign) -> Answer:
     """Give up a game.
 
     A board that not all players have accepted, or on which this player has not moved, is declined
     instead and counts for nothing. Boards of an event are lost from the beginning on. In a race
-    that others have accepted, they go on, and so do the others of three or more who have begun. A
-    player who has not accepted that race declines it.
+    that others have accepted, they go on (see `_race_goes_on`), and so do the others of three or
+    more who have begun. A player who has not accepted that race declines it.
     """
     board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
     position = context.position(board)
     others = [other for other in board.sitters if other is not sitter]
     is_taken_up = board.status == BoardStatus.ACTIVE or any(other.accepted_at for other in others)
-    others_go_on = position.apart and bool(others) and is_taken_up
+    others_go_on = is_taken_up and _race_goes_on(others, position)
     is_bound = board.of_event or sitter.seat in position.moved() or goes_on_without(board, position)
     if not others_go_on and (not is_bound or board.status == BoardStatus.PROPOSED):
         return decline(context, board, sitter)

@@ -118,14 +118,6 @@ class Budget:
             self.spend(Work.SQUARES, squares_of(game, state))
         self.spend(Work.PLY, sum(work_of(game, state, ply.text) for ply in plies))
 
-    def spend_on_game(self, work: int) -> None:
-        """Count work of a game before it is done.
-
-        Raises:
-            TooMuch: the budget is used up.
-        """
-        self.spend(Work.GAME, work)
-
     def check(self) -> None:
         """Raise the error again that a command may have caught.
 

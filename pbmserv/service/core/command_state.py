@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from pbmserv.commands.grammar.readings import Line
@@ -102,21 +102,15 @@ class Effects:
         plies: board and number of each new ply, for the log.
         bot_turns: boards on which a bot is to move, each with whether the answer waits for it.
         reported: boards for which the coach has a report or hint to work out.
-        loaded: positions as they were loaded from the record, also by refused commands.
     """
 
     positions: dict[int, Position] = field(default_factory=dict)
     plies: list[tuple[int, int]] = field(default_factory=list)
     bot_turns: list[tuple[int, bool]] = field(default_factory=list)
     reported: set[int] = field(default_factory=set)
-    loaded: dict[int, Position] = field(default_factory=dict)
 
     def copy(self) -> Effects:
         """Return a copy, for `CommandContext.take_back` if the next command is refused."""
-        return replace(
-            self,
-            positions=dict(self.positions),
-            plies=list(self.plies),
-            bot_turns=list(self.bot_turns),
-            reported=set(self.reported),
+        return Effects(
+            dict(self.positions), list(self.plies), list(self.bot_turns), set(self.reported)
         )

@@ -56,6 +56,7 @@ class CommandContext:
         mail_id: number of the inbox row; `None` if the actor is a part of the server.
         budget: limits the work; parts of the server have no limit.
         proofs, effects: those of all commands so far.
+        loaded: positions as they were loaded from the record, also by refused commands.
         current: the state of the present command.
         checked_words: results of the guard of words for others, so that it reads each text once.
     """
@@ -70,6 +71,7 @@ class CommandContext:
 
     proofs: Proofs = field(default_factory=Proofs)
     effects: Effects = field(default_factory=Effects)
+    loaded: dict[int, Position] = field(default_factory=dict)
     current: CurrentCommand = field(default_factory=CurrentCommand)
     checked_words: CheckedWords = field(default_factory=CheckedWords)
 
@@ -326,13 +328,12 @@ class CommandContext:
         Raises:
             TooMuch: the budget is used up.
         """
-        effects = self.effects
-        position = effects.positions.get(board.id)
+        position = self.effects.positions.get(board.id)
         if position is None or position.number != board.plies:
             self.budget.check()  # before the record is read
             positions = self.services.positions
             position = positions.newest(self.connection, board, self.budget.replay)
-            effects.positions[board.id] = effects.loaded[board.id] = position
+            self.effects.positions[board.id] = self.loaded[board.id] = position
         return position
 
     @property
@@ -345,7 +346,7 @@ class CommandContext:
         """Return the turn for which the answered letter was written; `None` if that letter is not
         about this board alone."""
         reply_address = self.reply_address
-        if reply_address is None or reply_address.purpose is not Purpose.BOARD:
+        if reply_address is None or not self.answers_board_letter:
             return None
         return reply_address.number if reply_address.about == board_id else None
 
@@ -356,7 +357,7 @@ class CommandContext:
         Args:
             before: a copy of the effects before the command.
         """
-        before.positions = before.loaded | before.positions
+        before.positions = self.loaded | before.positions
         self.effects = before
 
 

@@ -38,7 +38,4 @@ def free_userid(context: CommandContext, wanted: str, address: str) -> str:
 
 def signup_example(context: CommandContext) -> str:
     """Return an example of a signup, with a free userid made from the sender's address."""
-    own = context.actor.address.partition("@")[0].lower()[:18]
-    names = (own, *(f"{name}-{number}" for name in (own, "alice") for number in range(2, 10)))
-    free = (name for name in names if is_free(context, name))
-    return f"signup {next(free, 'USERID')} PASSWORD"
+    return f"signup {free_userid(context, '', context.actor.address)} PASSWORD"

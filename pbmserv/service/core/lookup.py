@@ -17,7 +17,7 @@ from pbmserv.service.core.refusals import wrong_game
 from pbmserv.store import bots
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards, closed_games
+from pbmserv.store.boards import boards, closed_games, game_pauses
 from pbmserv.store.boards.boards import BoardRow, Sitter
 
 
@@ -46,7 +46,7 @@ def game_of_letter(context: CommandContext) -> str:
 def refuse_closed_game(context: CommandContext, game: AnyGame) -> None:
     """Refuse a new board of a game that an operator has closed, or that is stopped."""
     try:
-        context.services.positions.check_is_running(context.connection, game.info.key)
+        game_pauses.check_is_running(context.connection, game.info.key)
     except GameAway as away:
         raise game_away_refusal(context, away) from away
     if closed_games.is_closed(context.connection, game.info.key):

@@ -58,7 +58,8 @@ def _is_signature(written: str, names: Collection[str]) -> bool:
         return False
     if is_closing(lines[0]):
         return len(lines) > 1
-    return len(lines) == 1 and set(names).issuperset(_NAME.findall(lines[0].lower()) or [""])
+    words = _NAME.findall(lines[0].lower())
+    return len(lines) == 1 and bool(words) and set(words).issubset(names)
 
 
 def _may_be_signature(lines: Sequence[str]) -> bool:

@@ -49,7 +49,6 @@ def resume_game(context: CommandContext, _: Signature, game: str) -> Deed:
         others = f"; stopped: {', '.join(stopped)}" if stopped else ""
         raise OperatorError(f"{key} is not stopped{others}")
     letters = letter_claims.wake_waiting(context.connection, key, context.now)
-    context.services.positions.look_again()
     sent = counted(letters, "letter is", "letters are")
     summary = (
         f"{key} goes on. Waiting mails are carried out now, and {sent} sent. If it hangs again, it "

@@ -129,7 +129,7 @@ class PersonalPages:
         if link is None:
             return None
         self._services.traffic.count_look(link.player)
-        async with self._boards.turns.of(link.player):
+        async with self._boards.locks.of(link.player):
             return await asyncio.to_thread(self._page, token)
 
     async def ask_link(self, player_name: str) -> None:

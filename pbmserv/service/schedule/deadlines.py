@@ -285,9 +285,9 @@ class _RunningClocks:
     def _end(self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]) -> Sequence[Notification]:
         """End the board for its late players; the first of them loses it."""
         position = self._context.position(self._board)
-        if position.apart and position.ply is not None:
-            return self._drop_out(late)
         moved = position.moved()
+        if position.apart and moved:
+            return self._drop_out(late)
         # A player who has never moved may not know of the board, which a forger can have begun. So
         # nobody loses anything, as with "resign". Players of an event have entered it, and three or
         # more who have begun go on.

@@ -74,7 +74,7 @@ def _put_off(
 def _reminded(
     context: CommandContext, player_id: int, waiting: Sequence[Waiting], following: datetime
 ) -> dict[int, Due]:
-    """Return the boards of which a digest reminds, by number; at most the drawn ones.
+    """Return the boards of which a digest reminds, by number; at most those that it draws.
 
     Args:
         following: when the next digest is made.

@@ -28,6 +28,7 @@ from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, races_asked_about
 from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.solo.ranks import ranks
 from pbmserv.service.time.localtime import clock_time, minute_of_day, next_local
 from pbmserv.store.accounts import absences as absence_rows
 from pbmserv.store.accounts import persons, players
@@ -127,7 +128,7 @@ def week(context: CommandContext, command: Week) -> Answer:
         lines = _week_lines(context, game.info.key, monday, today)
         rows = [
             {
-                "rank": 1 + sum(other.standing < line.standing for other in lines),
+                "rank": rank,
                 "userid": line.userid,
                 "boxes": line.boxes,
                 "points": line.points,
@@ -136,7 +137,7 @@ def week(context: CommandContext, command: Week) -> Answer:
                     for day in (today, today - 1)
                 ),
             }
-            for line in lines
+            for rank, line in zip(ranks([line.standing for line in lines]), lines, strict=True)
         ]
         words = {
             "title": game.info.title,
@@ -162,7 +163,7 @@ class _WeekLine:
 
     @property
     def standing(self) -> tuple[int, int]:
-        """The smaller it is, the better the player stands."""
+        """A value by which lines are sorted, the best player first."""
         return -self.boxes, self.points
 
 
@@ -229,15 +230,15 @@ def _give(
 
 
 def table(best: Sequence[SharedBoard]) -> list[dict[str, Any]]:
-    """Return the lines of a day's table, the best first. Equal points share a rank."""
+    """Return the lines of a day's table, the best first."""
     return [
         {
-            "rank": 1 + sum(better.score != board.score for better in best[:place]),
+            "rank": rank,
             "userid": board.userid,
             "points": board.score,
             "board": board.board_id,
         }
-        for place, board in enumerate(best)
+        for rank, board in zip(ranks([board.score for board in best]), best, strict=True)
     ]
 
 

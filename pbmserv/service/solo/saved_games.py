@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from pbmserv.commands.table.playing import Load, Save
@@ -81,7 +82,7 @@ def _solo_files(
     else:
         is_secret = is_secret_to_players(context, board)
     shown_number = board.id if is_secret else None
-    spend = context.budget.spend_on_game
+    spend = partial(context.budget.spend, Work.GAME)
     files = game.save(options, saved, shown_number, spend)
     words = {
         "board": board.id,
@@ -127,7 +128,7 @@ def load(context: CommandContext, command: Load) -> Answer:
     boxes = _BoxesOfBoards(context, player)
     context.budget.spend(Work.TEXT, work_of_text(len(text)))
     try:
-        saved = game.load(text, boxes.options_of, context.budget.spend_on_game)
+        saved = game.load(text, boxes.options_of, partial(context.budget.spend, Work.GAME))
         options, rated = read_options(game, saved.options, 1, "load", "")
     except (MoveError, OptionError) as error:
         raise error.offering("help load") from error

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pbmserv.commands.table.looking import Scores
+from pbmserv.engine.protocol import RacingGame
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import races_asked_about
 from pbmserv.service.core.outcome import Answer, Part
+from pbmserv.service.solo.ranks import ranks
 from pbmserv.store import scores as score_rows
-from pbmserv.store.scores import ScoreLine
 
 BEST = 20
 """Lines of a list."""
@@ -22,52 +25,54 @@ NAMED = 30
 
 def show_scores(context: CommandContext, command: Scores) -> Answer:
     """``game scores [kind]``: show the best scores of one kind of board, or of popular kinds."""
-    parts = []
-    for game in races_asked_about(context, command.game):
-        key = game.info.key
-        try:
-            wanted = game.read_kind(command.kind) if command.kind else ""
-        except OptionError as error:
-            example = f"{key} scores {error.refusal.example}"
-            context.current.echo_hidden = not command.kind[:1].isdigit()  # "scores alice secret"
-            part = "" if context.current.echo_hidden else command.kind
-            raise OptionError(
-                error.refusal.code, part=part, example=example, **error.refusal.values
-            ) from error
-        counts = [] if wanted else score_rows.kinds(context.connection, key, NAMED)
-        kinds = [wanted] if wanted else [kind for kind, _ in counts[:KINDS]]
-        lists = [
-            {
-                "kind": kind,
-                "rows": [
-                    {
-                        "rank": rank,
-                        "userid": line.userid,
-                        "score": line.score,
-                        "board": line.board,
-                        "ended": f"{line.ended_at:%Y-%m-%d}",
-                    }
-                    for rank, line in _ranked(score_rows.best(context.connection, key, kind, BEST))
-                ],
-            }
-            for kind in kinds
-        ]
-        words = {
-            "game": key,
-            "title": game.info.title,
-            "kind": wanted,
-            "lists": lists,
-            "kinds": [{"kind": kind, "count": count} for kind, count in counts],
-        }
-        parts.append(Part("scores", words))
-    if not parts:
+    games = races_asked_about(context, command.game)
+    if not games:
         raise Refused("no-scores", part=command.game or "", example="list")
-    return Answer(tuple(parts))
+    return Answer(tuple(_scores_of_game(context, game, command.kind) for game in games))
 
 
-def _ranked(lines: list[ScoreLine]) -> list[tuple[int, ScoreLine]]:
-    """Return the lines with their places. Equal scores share a place."""
+def _scores_of_game(context: CommandContext, game: RacingGame, text: str) -> Part:
+    """Return the best scores of the kind that a text names, or of popular kinds."""
+    key = game.info.key
+    wanted = _kind_in(context, game, text) if text else ""
+    counts = [] if wanted else score_rows.kinds(context.connection, key, NAMED)
+    kinds = [wanted] if wanted else [kind for kind, _ in counts[:KINDS]]
+    words = {
+        "game": key,
+        "title": game.info.title,
+        "kind": wanted,
+        "lists": [{"kind": kind, "rows": _rows(context, key, kind)} for kind in kinds],
+        "kinds": [{"kind": kind, "count": count} for kind, count in counts],
+    }
+    return Part("scores", words)
+
+
+def _kind_in(context: CommandContext, game: RacingGame, text: str) -> str:
+    """Return the kind of board that a text names.
+
+    Raises:
+        OptionError: it names none. The refusal does not repeat a needless password.
+    """
+    try:
+        return game.read_kind(text)
+    except OptionError as error:
+        refusal = error.refusal
+        context.current.echo_hidden = not text[:1].isdigit()  # "scores alice secret"
+        part = "" if context.current.echo_hidden else text
+        example = f"{game.info.key} scores {refusal.example}"
+        raise OptionError(refusal.code, part=part, example=example, **refusal.values) from error
+
+
+def _rows(context: CommandContext, key: str, kind: str) -> list[dict[str, Any]]:
+    """Return the best scores of a kind of board; equal ones share a rank."""
+    lines = score_rows.best(context.connection, key, kind, BEST)
     return [
-        (1 + sum(other.score < line.score for other in lines[:place]), line)
-        for place, line in enumerate(lines)
+        {
+            "rank": rank,
+            "userid": line.userid,
+            "score": line.score,
+            "board": line.board,
+            "ended": f"{line.ended_at:%Y-%m-%d}",
+        }
+        for rank, line in zip(ranks([line.score for line in lines]), lines, strict=True)
     ]

@@ -25,7 +25,7 @@ SOLO_SEAT = Seat(0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoloLook:
-    """A request for such a page.
+    """A request for the page of one player.
 
     Attributes:
         tool: the tool of the page: see `tool_of`.
@@ -42,7 +42,7 @@ class SoloLook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoloPage:
-    """The fields that such a page shows.
+    """The page of one player.
 
     Attributes:
         scene: the box as the player sees it.

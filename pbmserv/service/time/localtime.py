@@ -35,6 +35,10 @@ _TIME = re.compile(
     re.ASCII,
 )
 _LEAP_YEARS_APART = 8  # 1896 to 1904, 2096 to 2104
+_MOST_NEAR = 3
+"""Most zones that a text may mean."""
+_NEAR = 0.75
+"""How alike a text and the name of a zone must be, from 0 to 1."""
 
 
 def clock_time(minute: int) -> str:
@@ -107,13 +111,15 @@ def read_date(text: str, today: date) -> date | None:
 def _read_date(text: str, today: date) -> date | None:
     words = " ".join(text.lower().replace(",", " , ").split()).replace(" ,", "")
     words = words.removeprefix("until ").removeprefix("till ").removeprefix("the ")
-    if words in {"today", "tomorrow"}:
-        return today + timedelta(days=words == "tomorrow")
+    if words == "today":
+        return today
+    if words == "tomorrow":
+        return today + timedelta(days=1)
     if match := _IN.fullmatch(words):
         count = int(match[1]) if match[1].isdigit() else 1
         return today + timedelta(days=count * (7 if match[2] == "week" else 1))
     if weekday := _weekday(words.removeprefix("next ").removeprefix("on ")):
-        return today + timedelta(days=(weekday - 1 - today.weekday() - 1) % 7 + 1)
+        return today + timedelta(days=(weekday - today.isoweekday()) % 7 or 7)
     if match := _ISO.fullmatch(words):
         return _date(int(match[1]), int(match[2]), int(match[3]))
     if match := _DOTS.fullmatch(words):
@@ -143,18 +149,18 @@ def zone_of_city(word: str) -> str | None:
     return matching[0] if len(matching) == 1 else None
 
 
-def near_zones(text: str, most: int = 3) -> list[str]:
+def near_zones(text: str) -> list[str]:
     """Return names of zones that *text* may mean, the likeliest first."""
     wanted = text.lower().replace(" ", "_")
     zones = _zones()
     cities = [zones[name] for name in sorted(zones) if wanted in name.split("/")[1:]]
     if cities:
-        return cities[:most]
-    near = difflib.get_close_matches(wanted, zones, most, 0.75)
+        return cities[:_MOST_NEAR]
+    near = difflib.get_close_matches(wanted, zones, _MOST_NEAR, _NEAR)
     if not near:
         city = wanted.rpartition("/")[2]
         by_city = {name.rpartition("/")[2]: name for name in sorted(zones, reverse=True)}
-        near = [by_city[c] for c in difflib.get_close_matches(city, by_city, most, 0.75)]
+        near = [by_city[c] for c in difflib.get_close_matches(city, by_city, _MOST_NEAR, _NEAR)]
     return [zones[name] for name in near]
 
 

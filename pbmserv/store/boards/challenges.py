@@ -27,7 +27,7 @@ def count_open(connection: Connection, player_id: int, *, proven: bool) -> int:
 def count_open_towards(
     connection: Connection, player_id: int, other_id: int, *, proven: bool
 ) -> int:
-    """Return the number of such boards on which the player waits for this other one."""
+    """Return the number of boards of `count_open` on which the player waits for this other one."""
     mine = _open_boards(connection, player_id, proven=proven)
     theirs = player_boards.of_player(
         connection, other_id, (BoardStatus.PROPOSED,), accepted=False, among=mine

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, func, or_, select, update
 
 from pbmserv.engine.time_spans import Span
+from pbmserv.errors import GameAway
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
@@ -124,6 +125,16 @@ def end(connection: Connection, game: str, kind: PauseKind, now: datetime) -> bo
 def stopped(connection: Connection) -> frozenset[str]:
     """Return the keys of the games whose rules hung, and which nobody has resumed."""
     return frozenset([row[0] for row in _STOPPED.run(connection, {})])
+
+
+def check_is_running(connection: Connection, game: str) -> None:
+    """Check that a game is not stopped.
+
+    Raises:
+        GameAway: it is.
+    """
+    if game in stopped(connection):
+        raise GameAway(game, is_stopped=True)
 
 
 def present(connection: Connection) -> list[Pause]:

@@ -6,7 +6,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from time import monotonic
 from typing import TypeAlias
 
 from sqlalchemy import Connection
@@ -15,18 +14,15 @@ from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, octets_of, opening
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import GameAway
 from pbmserv.store.boards import game_pauses, moves
 from pbmserv.store.boards.boards import BoardRow
 
-PAUSES_FRESH_S = 1.0
-"""Seconds for which the list of stopped games is used again."""
 REMEMBERED_OCTETS = 3_000_000
 """Octets of all cached positions. A board that is not cached is replayed."""
 LEAST_OCTETS = 1_300
 """Octets that a ply takes at least, of a game with small states."""
 UNKNOWN_OCTETS = 100_000
-"""Octets that a state counts if it cannot be measured, because it is not a plain value."""
+"""Octets of a state that cannot be measured, because it is not a plain value."""
 
 Before: TypeAlias = Callable[[Position, Sequence[Ply]], None]
 """Gets a position and the plies that are about to be replayed from it."""
@@ -34,38 +30,22 @@ Before: TypeAlias = Callable[[Position, Sequence[Ply]], None]
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A cached position, with the octets per ply of its chain when that was measured."""
+    """A cached position, with the octets of all states of its board."""
 
     position: Position
-    measured_at: int
-    per_ply: int
-
-    @property
-    def octets(self) -> int:
-        return self.per_ply * (self.position.number + 1)
+    octets: int
 
 
-def _measured(position: Position, before: _Kept | None) -> _Kept:
-    """Return a position with its size, which is measured whenever the plies have doubled.
+def _octets_of_board(position: Position) -> int:
+    """Return about how many octets the states of a board take, each as many as the newest one.
 
-    Blackbox is ours and its states are small. To measure them would take as long as three plies.
+    Blackbox is ours and its states are small.
     """
-    if before is not None and position.number < 2 * before.measured_at:
-        return _Kept(position, before.measured_at, before.per_ply)
-    plies = position.number + 1
-    if not isinstance(position.game, AdaptedGame):
-        return _Kept(position, plies, LEAST_OCTETS)
-    return _Kept(position, plies, max(LEAST_OCTETS, _octets_of_states(position) // plies))
-
-
-def _octets_of_states(position: Position) -> int:
-    """Return the octets of all states of a board; a part that several states share counts once."""
-    states, before = [position.state], position.before
-    while before is not None:
-        states.append(before.state)
-        before = before.before
-    octets = octets_of(states)
-    return UNKNOWN_OCTETS * len(states) if octets is None else octets
+    octets: int | None = 0
+    if isinstance(position.game, AdaptedGame):
+        octets = octets_of(position.state.state)
+    each = UNKNOWN_OCTETS if octets is None else max(LEAST_OCTETS, octets)
+    return each * (position.number + 1)
 
 
 class Positions:
@@ -80,8 +60,6 @@ class Positions:
         self._kept: OrderedDict[int, _Kept] = OrderedDict()
         self._octets = 0
         self._lock = threading.Lock()
-        self._stopped: frozenset[str] = frozenset()
-        self._look_at = 0.0
 
     def newest(
         self,
@@ -97,7 +75,7 @@ class Positions:
         Raises:
             GameAway: the game is stopped or not installed.
         """
-        self.check_is_running(connection, board.game)
+        game_pauses.check_is_running(connection, board.game)
         with self._lock:
             kept = self._kept.get(board.id)
             if kept is not None:
@@ -114,32 +92,15 @@ class Positions:
             return position.at(board.plies)
         return position
 
-    def check_is_running(self, connection: Connection, game: str) -> None:
-        """Check that a game is not stopped.
-
-        Raises:
-            GameAway: it is.
-        """
-        if monotonic() >= self._look_at:
-            self._stopped = game_pauses.stopped(connection)
-            self._look_at = monotonic() + PAUSES_FRESH_S
-        if game in self._stopped:
-            raise GameAway(game, is_stopped=True)
-
-    def look_again(self) -> None:
-        """Read the list of stopped games at the next board, since it has changed."""
-        self._look_at = 0.0
-
     def remember(self, played: Mapping[int, Position]) -> None:
         """Add positions by board; call this only after the commit."""
         for board_id, position in played.items():
             with self._lock:
                 cached = self._kept.get(board_id)
-            if cached is not None and cached.position.number >= position.number:
-                continue
-            kept = _measured(position, cached)
-            with self._lock:
-                self._keep(board_id, kept)
+            if cached is None or cached.position.number < position.number:
+                kept = _Kept(position, _octets_of_board(position))
+                with self._lock:
+                    self._keep(board_id, kept)
 
     def _keep(self, board_id: int, kept: _Kept) -> None:
         """Add a position, and drop the boards that nobody has looked at for longest.
