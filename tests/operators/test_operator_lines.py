@@ -186,9 +186,9 @@ def test_a_change_needs_a_reason(settings: Path, capsys: pytest.CaptureFixture[s
 @rows(
     ("words", "expected"),
     [
-        (("user", "list", "--state", "nosuch"), "active, left, barred, deleted, house"),
-        (("board", "list", "--status", "foo"), "proposed, active, finished, declined"),
-        (("outbox", "list", "--state", "foo"), "queued, held, parked"),
+        (("user", "list", "--state", "nosuch"), "'active', 'left', 'barred', 'deleted', 'house'"),
+        (("board", "list", "--status", "foo"), "'proposed', 'active', 'finished', 'declined'"),
+        (("outbox", "list", "--state", "foo"), "'queued', 'held', 'parked'"),
         *(
             ((*command, str(2**63), *more), "9223372036854775807")
             for command, more in (
