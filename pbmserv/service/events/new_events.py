@@ -8,7 +8,8 @@ from datetime import datetime
 
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
-from pbmserv.service.events.kinds.kind import Kind, Qualification, Rules, next_monday
+from pbmserv.service.events.kinds.final import FINAL, final_starts
+from pbmserv.service.events.kinds.kind import Kind, Rules, next_monday
 from pbmserv.service.events.kinds.registry import SERVERS, kind_of
 from pbmserv.store.events import event_entries, events, regulars
 from pbmserv.store.events.events import Event
@@ -77,52 +78,40 @@ def create(
     return event
 
 
-def plan_following(context: CommandContext, event: Event) -> None:
-    """Create the event that follows one that is about to start.
+def plan_following(context: CommandContext, event: Event, starts_at: datetime) -> None:
+    """Create the event that follows one which starts at a moment.
 
-    If it is there already, since the first one was postponed, it does not start too early.
+    If there is one already, since this event was postponed or starts late, let it not start too
+    early.
     """
     kind = kind_of(event)
-    following_start = kind.following_start(event.starts_at)
-    if following_start is None or event.is_own:
+    following_start = kind.following_start(starts_at)
+    if following_start is None:
         return
     number = event.number + 1
     following = events.of_number(context.connection, event.kind, event.game, number)
     if following is None:
         create(context, kind, event.game, following_start)
     elif following.status == EventStatus.OPEN and following.starts_at < following_start:
-        _move(context, following, next_monday(following_start))
+        later = next_monday(following_start)
+        closes_at = kind.closing(later)
+        events.change(
+            context.connection,
+            following.id,
+            starts_at=later,
+            closes_at=closes_at,
+            due_at=closes_at,
+        )
 
 
-def _move(context: CommandContext, event: Event, starts_at: datetime) -> None:
-    """Let an event that takes entries start on another day."""
-    closes_at = kind_of(event).closing(starts_at)
-    events.change(
-        context.connection, event.id, starts_at=starts_at, closes_at=closes_at, due_at=closes_at
-    )
-
-
-def move_following(context: CommandContext, event: Event) -> None:
-    """Start the event that follows a late one no earlier than if this one had been planned so."""
-    kind = kind_of(event)
-    following_start = kind.following_start(context.now)
-    following = events.open_event(context.connection, event.kind, event.game, context.now)
-    if following_start is None or following is None:
-        return
-    _move(context, following, next_monday(following_start))
-
-
-def enter_qualified(
-    context: CommandContext, event: Event, qualification: Qualification, player_id: int
-) -> str:
-    """Enter a player of an event for the one that it qualifies for; return the day of its start,
-    ``""`` if that one has begun."""
-    kind = SERVERS[qualification.kind]
-    number, starts_at = qualification.number, qualification.starts_at
-    following = events.of_number(context.connection, kind.word, event.game, number)
-    if following is not None and following.status != EventStatus.OPEN:
+def enter_final(context: CommandContext, game: str, year: int, player_id: int) -> str:
+    """Enter a player for the final of a year's cups; return the day of its start, ``""`` if it has
+    begun."""
+    starts_at = final_starts(year)
+    final = events.of_number(context.connection, FINAL, game, year)
+    if final is not None and final.status != EventStatus.OPEN:
         return ""
-    if following is None:
-        following = create(context, kind, event.game, starts_at, number=number)
-    event_entries.enter(context.connection, following.id, [player_id], context.now)
+    if final is None:
+        final = create(context, SERVERS[FINAL], game, starts_at, number=year)
+    event_entries.enter(context.connection, final.id, [player_id], context.now)
     return f"{starts_at:%Y-%m-%d}"

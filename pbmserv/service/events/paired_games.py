@@ -467,7 +467,7 @@ def _tell_group(
 
     Args:
         has_winner: the first player of the group has won the event. The best player who has not
-            left enters the event that it qualifies for.
+            left enters the final of the year, if the event is one of its cups.
     """
     connection, kind = context.connection, kind_of(event)
     lines = tables(context, event, (section, section)).get(section, [])
@@ -482,9 +482,9 @@ def _tell_group(
     if not waiting:
         return None
     best_here = next((line.player_id for line in lines if entries[line.player_id].is_here), None)
-    final, qualification = "", kind.qualifies_for(event)
-    if has_winner and qualification is not None and best_here is not None:
-        final = new_events.enter_qualified(context, event, qualification, best_here)
+    final, year = "", kind.year_of_final(event)
+    if has_winner and year is not None and best_here is not None:
+        final = new_events.enter_final(context, event.game, year, best_here)
     size = len(event_entries.of_event(connection, event.id, section))
     rows = [letters.row_of(line, entries[line.player_id].userid) for line in lines]
     notifications: list[Notification] = []
