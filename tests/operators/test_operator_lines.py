@@ -62,7 +62,7 @@ DONE = (
     (("blocked",), "2099-12-31"),
     (("unblock", "spam.example", *WHY), "takes mail from spam.example again"),
     (("mails", "nobody@players.example"), "No mail of nobody@players.example is known."),
-    (("ratings", "rebuild", "--check"), "all correct"),
+    (("rating", "rebuild", "--check"), "all correct"),
     (("outbox", "list"), "queued"),
     (("outbox", "show", "6"), "Letter 6"),
     (("outbox", "hold", "6", *WHY), "We hold letter 6"),

@@ -85,8 +85,8 @@ def create_event(context: CommandContext, player: Player, words: Sequence[str]) 
     of_boards = [option for option in written.options if option not in _OF_EVENT]
     board_words = tuple(_word(option, written.options[option]) for option in of_boards)
     board_options = kind.board_options(game, board_words, written.without(of_boards))
-    held = new_events.Held(player.id, name, board_options, rules)
-    event = new_events.create(context, kind, game.info.key, until, held=held)
+    choices = new_events.Choices(player.id, name, board_options, rules)
+    event = new_events.create(context, kind, game.info.key, until, choices=choices)
     if kind.team_size > 1:
         return team_entries.enter_event(context, player, event)
     event_entries.enter(context.connection, event.id, [player.id], context.now)

@@ -17,10 +17,10 @@ from pbmserv.store.tables.events import EventStatus
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """The choices of a player who holds an event."""
+class Choices:
+    """The choices of a player who holds an event; an event of the server has no owner and name."""
 
-    owner_id: int
+    owner_id: int | None
     name: str
     options: Sequence[str]
     rules: Rules
@@ -38,7 +38,7 @@ def create(
     starts_at: datetime,
     *,
     number: int | None = None,
-    held: Held | None = None,
+    choices: Choices | None = None,
 ) -> Event:
     """Create an event; its first step is due when entries close.
 
@@ -46,11 +46,13 @@ def create(
 
     Args:
         number: `None` for the next number of its kind and game.
-        held: what a player has chosen who holds the event; `None` for the server's.
+        choices: those of the player who holds the event; `None` for an event of the server.
     """
     connection = context.connection
-    rules = (held.rules if held else kind.rules_for(known_game(context, game))).as_json()
-    options = held.options if held else kind.board_options(known_game(context, game), (), game)
+    if choices is None:
+        known = known_game(context, game)
+        options = kind.board_options(known, (), game)
+        choices = Choices(None, "", options, kind.rules_for(known))
     while True:
         chosen = number or events.next_number(connection, kind.word, game)
         event_id = events.create(
@@ -61,15 +63,16 @@ def create(
             number=chosen,
             closes_at=kind.closing(starts_at),
             starts_at=starts_at,
-            owner_id=held.owner_id if held else None,
-            name=held.name if held else "",
-            options=options,
-            rules=rules,
+            owner_id=choices.owner_id,
+            name=choices.name,
+            options=choices.options,
+            rules=choices.rules.as_json(),
         )
         if event_id is not None:
             break
         other = events.of_number(connection, kind.word, game, chosen)
-        if other is not None and (number is not None or (held is None and not other.is_own)):
+        is_of_server = choices.owner_id is None
+        if other is not None and (number is not None or (is_of_server and not other.is_own)):
             return events.lock(connection, other.id) or other
     event = events.load(connection, event_id)
     assert event is not None

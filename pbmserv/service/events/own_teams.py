@@ -61,7 +61,10 @@ def own_team(context: CommandContext, player: Player) -> Team:
 
 
 def lock_events(context: CommandContext, player: Player) -> None:
-    """Lock the events whose line-ups follow the team of a player, which come before the team."""
+    """Lock the events whose line-ups follow the team of a player.
+
+    Events are locked before teams, as when entries close, so that no two jobs wait for each other.
+    """
     team = teams.of_players(context.connection, [player.id])
     if team is not None:
         event_lists.open_to_team(context.connection, team.id, context.now)

@@ -356,8 +356,7 @@ def _is_settled(context: CommandContext, game: Pairing) -> bool:
 
 
 def _is_early(context: CommandContext, event: Event, player_id: int) -> bool:
-    """Return whether fewer than half of a player's games are over, or none is left in the table, so
-    that none of them counts."""
+    """Return whether a player who is out loses all games in the table: fewer than half are over."""
     if not kind_of(event).strikes_early_leavers:
         return False
     games = [game for game in _games_of(context, event, player_id) if game.reason != "removed"]

@@ -225,7 +225,8 @@ def set_lineup(
     *,
     invited_id: int | None = None,
 ) -> None:
-    """Enter players for a team in the order of the boards, and no others; none if it is out.
+    """Enter players for a team in the order of the boards, and no others; without any, the team is
+    out.
 
     Args:
         invited_id: a player who is invited, unless the player is in the line-up.
