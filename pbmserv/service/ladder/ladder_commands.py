@@ -48,7 +48,7 @@ def join(context: CommandContext, command: JoinLadder) -> Answer:
         Refused: the player is in the ladder already, perhaps under another name.
     """
     player = context.speaker(command.credentials)
-    game = _game_with_ladder(context, command.game or _only_game(context, "ladder join"))
+    game = _game_with_ladder(context, command.game or _only_game(context))
     refuse_closed_game(context, game)
     key = game.info.key
     ladder = ladders.lock(context.connection, key, context.now)
@@ -180,8 +180,8 @@ def _game_with_ladder(context: CommandContext, key: str) -> AnyGame:
     return game
 
 
-def _only_game(context: CommandContext, command: str) -> str:
-    """Return the only game with a ladder.
+def _only_game(context: CommandContext) -> str:
+    """Return the only game with a ladder that a player could join.
 
     Raises:
         Refused: there are several.
@@ -189,8 +189,8 @@ def _only_game(context: CommandContext, command: str) -> str:
     keys = _games_with_ladders(context)
     if len(keys) == 1:
         return keys[0]
-    games = ", ".join(sorted(keys))
-    raise Refused("ladder-which", part=command, games=games, example=f"{command} {keys[0]}")
+    games, example = ", ".join(sorted(keys)), f"ladder join {keys[0]}"
+    raise Refused("ladder-which", part="ladder join", games=games, example=example)
 
 
 def _games_with_ladders(context: CommandContext) -> list[str]:
@@ -200,29 +200,38 @@ def _games_with_ladders(context: CommandContext) -> list[str]:
 def _own_ladder(
     context: CommandContext, player: Player, key: str, command: str
 ) -> tuple[AnyGame, Ladder, Place]:
-    """Return a ladder, locked, and the player's place there; the player's only one if *key* is "".
+    """Return a ladder, locked, and the player's place there.
+
+    Args:
+        key: the game; ``""`` for the only ladder of the player.
 
     Raises:
         Refused: the player is not in the ladder, or in several.
     """
-    mine = ladders.of_player(context.connection, player.id)
-    keys = _games_with_ladders(context)
-    if not key and not mine and len(keys) > 1:
-        games = ", ".join(sorted(keys))
-        raise Refused("ladder-in-none", games=games, example=f"ladder join {keys[0]}")
-    if not key and len(mine) > 1:
-        games = ", ".join(ladder.game for ladder in mine)
-        example = f"{mine[0].game} {command}"
-        raise Refused("ladder-which", part=command, games=games, example=example)
-    if not key and mine:
-        key = mine[0].game
-    game = _game_with_ladder(context, key or _only_game(context, "ladder join"))
+    game = _game_with_ladder(context, key or _game_of_player(context, player, command))
     ladder = ladders.lock(context.connection, game.info.key, context.now)
     place = ladder_places.of_player(context.connection, ladder.id, player.id)
     if place is None:
         example = f"ladder join {game.info.key}"
         raise Refused("ladder-not-in", part=game.info.title, example=example)
     return game, ladder, place
+
+
+def _game_of_player(context: CommandContext, player: Player, command: str) -> str:
+    """Return the game of the only ladder that a player is in, or that the server has.
+
+    Raises:
+        Refused: there are several.
+    """
+    mine = [ladder.game for ladder in ladders.of_player(context.connection, player.id)]
+    keys = mine or _games_with_ladders(context)
+    if len(keys) == 1:
+        return keys[0]
+    if not mine:
+        games = ", ".join(sorted(keys))
+        raise Refused("ladder-in-none", games=games, example=f"ladder join {keys[0]}")
+    example = f"{mine[0]} {command}"
+    raise Refused("ladder-which", part=command, games=", ".join(mine), example=example)
 
 
 def _game_and_name(context: CommandContext, command: ChallengeOnLadder) -> tuple[str, str]:
