@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias, get_args
 
 import typer
 
@@ -17,20 +17,28 @@ from pbmserv.cli.orders import (
     look,
     print_facts,
 )
-from pbmserv.cli.output import one_of, say, table
+from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile
 
 app = typer.Typer(no_args_is_help=True, help="Look after boards.", epilog=IN_A_BROWSER)
 
-STATUSES = ("proposed", "active", "finished", "declined")
-"""The members of `BoardStatus`, which is not imported here to keep help fast."""
+Status: TypeAlias = Literal["proposed", "active", "finished", "declined"]
+"""The values of `BoardStatus`, which is not imported here to keep help fast."""
 Days: TypeAlias = Annotated[int | None, typer.Option(min=0, max=365, help="Days; 0 = none.")]
 
 
 @app.command("list")
 def list_(
     player: Annotated[str, typer.Option("--player", help="Only this player's boards.")] = "",
-    status: Annotated[str, typer.Option("--status", help=f"One of: {', '.join(STATUSES)}.")] = "",
+    status: Annotated[
+        Status | None,
+        typer.Option(
+            "--status",
+            metavar="STATUS",
+            case_sensitive=False,
+            help=f"One of: {', '.join(get_args(Status))}.",
+        ),
+    ] = None,
     game: Annotated[str, typer.Option("--game", help="Only boards of this game.")] = "",
     most: Most = 100,
     config: ConfigFile = None,
@@ -38,8 +46,8 @@ def list_(
     """List boards, newest first. Example: pbmserv board list --player alice --status active"""
     from pbmserv.service.operators.overviews import board_lines
 
-    wanted = one_of("--status", status, STATUSES)
-    rows = look(config, partial(board_lines, player=player, status=wanted, game=game, most=most))
+    query = partial(board_lines, player=player, status=status or "", game=game, most=most)
+    rows = look(config, query)
     if not rows:
         say("There are no such boards.")
         return

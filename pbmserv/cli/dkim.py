@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -28,7 +28,7 @@ def new(
     selector: Annotated[
         str, typer.Option(help="The key's name in DNS; default: the file's name.")
     ] = "",
-    kind: Annotated[str, typer.Option(help="rsa or ed25519.")] = "rsa",
+    kind: Annotated[Literal["rsa", "ed25519"], typer.Option(help="The kind of key.")] = "rsa",
     config: ConfigFile = None,
 ) -> None:
     """Make a key. Example: pbmserv dkim new /var/lib/pbmserv/s2026.pem
@@ -37,8 +37,6 @@ def new(
     """
     from pbmserv.outbound.dkim_keys import KeyFile, make_key
 
-    if kind not in {"rsa", "ed25519"}:
-        raise failure(f"--kind {kind}: write rsa or ed25519.")
     current = loaded(config)
     settings = current.settings
     unused = (

@@ -64,7 +64,7 @@ def create(
     kind: Annotated[
         str, typer.Argument(metavar="KIND", help="league, cup, swiss, duplicate or team")
     ],
-    of: GameKey,
+    game: GameKey,
     starts: Day,
     why: AuditWhy,
     by: By = "",
@@ -76,7 +76,7 @@ def create(
     """
     from pbmserv.service.operators import events
 
-    give_order(config, by, why, events.create_event, kind, of, starts)
+    give_order(config, by, why, events.create_event, kind, game, starts)
 
 
 @app.command()

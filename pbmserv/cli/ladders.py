@@ -46,7 +46,7 @@ def show(game: GameKey, most: Most = 100, config: ConfigFile = None) -> None:
 
 @app.command()
 def remove(
-    of: GameKey,
+    game: GameKey,
     player: Userid,
     why: Why,
     by: By = "",
@@ -58,7 +58,7 @@ def remove(
     """
     from pbmserv.service.operators import ladders
 
-    give_order(config, by, why, ladders.remove, of, player)
+    give_order(config, by, why, ladders.remove, game, player)
 
 
 @app.command()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias, get_args
 
 import typer
 
 from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, AuditWhy, By, Most, give_order, look
-from pbmserv.cli.output import failure, one_of, say, table
+from pbmserv.cli.output import failure, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
 app = typer.Typer(
@@ -17,18 +17,24 @@ app = typer.Typer(
 )
 
 LetterNumber: TypeAlias = Annotated[int, typer.Argument(metavar="LETTER", min=1, max=LARGEST)]
-STATES = ("queued", "held", "parked", "returned", "failed", "sent", "tray", "folded", "coming")
-"""The members of `LetterState`, which is not imported here to keep help fast."""
-UNFINISHED = ("queued", "held", "parked", "returned", "failed", "coming")
-"""States of letters that are listed if no state is named."""
+State: TypeAlias = Literal[
+    "queued", "held", "parked", "returned", "failed", "sent", "tray", "folded", "coming", "all"
+]
+"""The values of `LetterState`, which is not imported here to keep help fast, and ``all``."""
 
 
 @app.command("list")
 def list_letters(
     to: Annotated[str, typer.Argument(metavar="[PART]", help="Part of the address.")] = "",
     state: Annotated[
-        str, typer.Option("--state", help="One of: " + ", ".join((*STATES, "all")) + ".")
-    ] = "",
+        State | None,
+        typer.Option(
+            "--state",
+            metavar="STATE",
+            case_sensitive=False,
+            help=f"One of: {', '.join(get_args(State))}.",
+        ),
+    ] = None,
     most: Most = 100,
     config: ConfigFile = None,
 ) -> None:
@@ -37,14 +43,9 @@ def list_letters(
     If letters come back from an address, we give it up: "returned" letters
     came back, "parked" ones were not sent any more.
     """
-    from pbmserv.store.operators import letters as letter_rows
+    from pbmserv.service.operators.letters import letter_lines
 
-    wanted = one_of("--state", state, (*STATES, "all"))
-    states = STATES if wanted == "all" else (wanted,) if wanted else UNFINISHED
-    letters = look(
-        config,
-        lambda context: letter_rows.letters(context.connection, states, to.lower(), most),
-    )
+    letters = look(config, partial(letter_lines, state=state or "", to=to, most=most))
     if line := _relay_line(config):
         say(f"{line}\n")
     if not letters:

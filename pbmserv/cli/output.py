@@ -41,18 +41,6 @@ def harmless(text: str) -> str:
     )
 
 
-def one_of(option: str, text: str, words: Sequence[str]) -> str:
-    """Return the value of an option in lower case; ``""`` is always allowed.
-
-    Raises:
-        typer.BadParameter: the value is not one of *words*.
-    """
-    value = text.strip().lower()
-    if value and value not in words:
-        raise typer.BadParameter(f"{option} is one of: {', '.join(words)}")
-    return value
-
-
 UNBOUND = 10_000
 """Columns of output that is not a terminal, so that each row is one line for programs."""
 

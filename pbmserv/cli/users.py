@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias, get_args
 
 import typer
 
@@ -19,13 +19,13 @@ from pbmserv.cli.orders import (
     lower,
     print_facts,
 )
-from pbmserv.cli.output import one_of, say, table
+from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile
 
 app = typer.Typer(no_args_is_help=True, help="Look after players.", epilog=IN_A_BROWSER)
 
-STATES = ("active", "left", "barred", "deleted", "house")
-"""The members of `PlayerState`, which is not imported here to keep help fast."""
+State: TypeAlias = Literal["active", "left", "barred", "deleted", "house"]
+"""The values of `PlayerState`, which is not imported here to keep help fast."""
 
 
 @app.command("list")
@@ -33,15 +33,22 @@ def list_(
     like: Annotated[
         str, typer.Argument(metavar="[PART]", help="Part of a userid or address.")
     ] = "",
-    state: Annotated[str, typer.Option("--state", help=f"One of: {', '.join(STATES)}.")] = "",
+    state: Annotated[
+        State | None,
+        typer.Option(
+            "--state",
+            metavar="STATE",
+            case_sensitive=False,
+            help=f"One of: {', '.join(get_args(State))}.",
+        ),
+    ] = None,
     most: Most = 100,
     config: ConfigFile = None,
 ) -> None:
     """List players. Example: pbmserv user list --state barred"""
     from pbmserv.store.operators.people import user_lines
 
-    wanted = one_of("--state", state, STATES) or None
-    users = look(config, lambda context: user_lines(context.connection, wanted, like.lower(), most))
+    users = look(config, lambda context: user_lines(context.connection, state, like.lower(), most))
     if not users:
         say("There are no such players.")
         return

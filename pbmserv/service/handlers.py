@@ -101,7 +101,7 @@ from pbmserv.service.boards import (
 )
 from pbmserv.service.core.handler import Handlers
 from pbmserv.service.events import event_commands, game_event_commands, team_chat, team_commands
-from pbmserv.service.ladder import ladder
+from pbmserv.service.ladder import ladder_commands
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races, saved_games, scores
 
@@ -146,10 +146,10 @@ HANDLERS: Handlers = {
     Chat: chat.chat,
     Message: messages.message,
     Broadcast: messages.broadcast,
-    ShowLadder: ladder.show,
-    JoinLadder: ladder.join,
-    ChallengeOnLadder: ladder.challenge,
-    LeaveLadder: ladder.leave,
+    ShowLadder: ladder_commands.show,
+    JoinLadder: ladder_commands.join,
+    ChallengeOnLadder: ladder_commands.challenge,
+    LeaveLadder: ladder_commands.leave,
     Show: showing.show,
     ShowAs: showing.show_as,
     Games: game_lists.games,

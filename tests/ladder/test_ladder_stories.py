@@ -181,7 +181,8 @@ def test_a_player_has_at_most_three_challenges_and_pairs_rest_for_seven_days(
     server: Correspondence,
 ) -> None:
     climbers = Climbers(server)
-    boards = [climbers.challenges("frank") for _ in range(3)]
+    climbers.say("bob", "prefs bob secret block=frank")
+    boards = [climbers.challenges("frank") for _ in range(3)]  # not with bob, who would refuse
     assert "3 challenges of yours are running" in climbers.say(
         "frank", "ladder challenge frank secret"
     )
@@ -189,7 +190,7 @@ def test_a_player_has_at_most_three_challenges_and_pairs_rest_for_seven_days(
     climbers.news()
     answer = climbers.say("frank", "ladder challenge frank secret alice")
     assert "7 days after a game, on 8 March 2026, you can play again." in answer
-    assert "Try this: blackbox ladder challenge dave" in answer
+    assert "Try this: blackbox ladder challenge erin" in answer
     server.live(days=7)
     server.letters()
     climbers.challenges("frank", "alice")

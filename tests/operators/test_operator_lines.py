@@ -62,7 +62,7 @@ DONE = (
     (("blocked",), "2099-12-31"),
     (("unblock", "spam.example", *WHY), "takes mail from spam.example again"),
     (("mails", "nobody@players.example"), "No mail of nobody@players.example is known."),
-    (("ratings", "rebuild", "--check"), "all correct"),
+    (("rating", "rebuild", "--check"), "all correct"),
     (("outbox", "list"), "queued"),
     (("outbox", "show", "6"), "Letter 6"),
     (("outbox", "hold", "6", *WHY), "We hold letter 6"),
@@ -186,9 +186,9 @@ def test_a_change_needs_a_reason(settings: Path, capsys: pytest.CaptureFixture[s
 @rows(
     ("words", "expected"),
     [
-        (("user", "list", "--state", "nosuch"), "active, left, barred, deleted, house"),
-        (("board", "list", "--status", "foo"), "proposed, active, finished, declined"),
-        (("outbox", "list", "--state", "foo"), "queued, held, parked"),
+        (("user", "list", "--state", "nosuch"), "'active', 'left', 'barred', 'deleted', 'house'"),
+        (("board", "list", "--status", "foo"), "'proposed', 'active', 'finished', 'declined'"),
+        (("outbox", "list", "--state", "foo"), "'queued', 'held', 'parked'"),
         *(
             ((*command, str(2**63), *more), "9223372036854775807")
             for command, more in (

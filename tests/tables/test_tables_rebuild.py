@@ -216,7 +216,7 @@ def test_the_operator_is_told_what_differs(
     writer.close()
 
     def ran(*arguments: str) -> tuple[int, str, str]:
-        code = run(["ratings", "rebuild", *arguments])
+        code = run(["rating", "rebuild", *arguments])
         return (code, *capsys.readouterr())
 
     assert ran("--check") == (0, "1 rated board, 2 ratings: all correct.\n", "")

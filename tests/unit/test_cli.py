@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -50,9 +51,9 @@ def test_help_names_every_command(capsys) -> None:
 
 
 def test_lists_can_be_limited_to_every_state() -> None:
-    assert tuple(PlayerState) == users.STATES
-    assert tuple(BoardStatus) == boards.STATUSES
-    assert tuple(LetterState) == outbox.STATES
+    assert tuple(PlayerState) == get_args(users.State)
+    assert tuple(BoardStatus) == get_args(boards.Status)
+    assert (*LetterState, "all") == get_args(outbox.State)
 
 
 @pytest.mark.parametrize("command", [["serve"], ["inbox", "list"]])

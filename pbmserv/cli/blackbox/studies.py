@@ -9,7 +9,6 @@ from math import comb
 
 from pbmserv.cli.blackbox.arguments import Params
 from pbmserv.cli.blackbox.refusals import Unusable, politely
-from pbmserv.cli.blackbox.study_steps import shown_steps
 from pbmserv.cli.output import say
 from pbmserv.extras import require
 
@@ -29,6 +28,8 @@ def study(params: Params = "7x7/4") -> None:
     """
     with politely("study"):
         require("numba")
+        from rich.console import Console
+
         from pbmserv.games.blackbox.game_ids import read_parameters
         from pbmserv.games.blackbox.options import Options
 
@@ -39,10 +40,9 @@ def study(params: Params = "7x7/4") -> None:
         if layouts > MOST:
             raise Unusable(f"{params} has {layouts:,} layouts; {MOST:,} are the most.")
         options = Options.of(kind)
-        with shown_steps(9) as steps:
-            steps.begin("compiling")
+        with Console(stderr=True).status("compiling") as status:
             from pbmserv.cli.blackbox.study_numba import study_lines
 
-            lines = list(study_lines(options, steps))
+            lines = list(study_lines(options, status.update))
         for name, value in lines:
             say(f"{name:<60} {value}")

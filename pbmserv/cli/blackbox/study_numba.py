@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numba import njit
 
-from pbmserv.cli.blackbox.study_steps import Steps
 from pbmserv.games.blackbox.bots import kernels
 from pbmserv.games.blackbox.bots.orientations import orientations
 from pbmserv.games.blackbox.bots.trees import winning_turns
@@ -42,9 +41,13 @@ GUESSING = ((1, 1, 1), (6, 3, 1), (10, 4, 1))
 """Layouts left at which a player guesses with three, two and one guesses left."""
 
 
-def study_lines(options: Options, steps: Steps) -> Iterator[Line]:
-    """Yield all lines of a study."""
-    steps.begin("rays into all ports")
+def study_lines(options: Options, begin_step: Callable[[str], None]) -> Iterator[Line]:
+    """Yield all lines of a study.
+
+    Args:
+        begin_step: is called with the name of each step, which may take long.
+    """
+    begin_step("rays into all ports")
     by_port = kernels.results_of(options.width, options.height, options.least)
     results = _clockwise(options, by_port)
     board = results, kernels.classes_of(results), kernels.surprises(len(results))
@@ -53,21 +56,21 @@ def study_lines(options: Options, steps: Steps) -> Iterator[Line]:
     yield from _layouts_and_classes(total, sizes)
     counts = [Counter(by_port[:, port].tolist()) for port in _top_ports(options)]
     yield from _first_probe(options, counts)
-    steps.begin("greedy play")
+    begin_step("greedy play")
     greedy = kernels.grow(board, (kernels.PROBES, kernels.BITS, 0), kernels.greedily)
     thrifty = kernels.grow(board, (kernels.PROBES, kernels.THRIFT, 0), kernels.greedily)
     probes = kernels.paid(*greedy, kernels.PROBES)
     points = kernels.paid(*greedy, kernels.POINTS).mean()
     yield from _greedy_play(probes.mean(), points, kernels.paid(*thrifty, kernels.POINTS).mean())
     if total <= MOST_ROLLOUTS:
-        yield from _every_port_tried(board, steps)
-    steps.begin("random ports")
+        yield from _every_port_tried(board, begin_step)
+    begin_step("random ports")
     yield from _random_ports(board)
-    steps.begin("ways to choose a port")
+    begin_step("ways to choose a port")
     yield from _choices(results, board[1])
-    steps.begin("when to guess")
+    begin_step("when to guess")
     yield from _guesses(greedy)
-    steps.begin("the hardest boxes")
+    begin_step("the hardest boxes")
     yield from _hardest(options, probes)
 
 
@@ -104,13 +107,13 @@ def _greedy_play(probes: float, points: float, thrifty: float) -> Iterator[Line]
     yield "greedy by bits for each point: points", f"{thrifty:.3f}"
 
 
-def _every_port_tried(board: Any, steps: Steps) -> Iterator[Line]:
+def _every_port_tried(board: Any, begin_step: Callable[[str], None]) -> Iterator[Line]:
     """Yield the probes and points of a player who plays each port to the end before choosing."""
     for goal, aim, name in (
         (kernels.PROBES, kernels.BITS, "probes"),
         (kernels.POINTS, kernels.THRIFT, "points"),
     ):
-        steps.begin(f"every port tried, for {name}")
+        begin_step(f"every port tried, for {name}")
         tree = kernels.grow(board, (goal, aim, kernels.EXACT), kernels.by_rollouts)
         cost = kernels.paid(*tree, goal).mean()
         yield f"every port tried, perfect below {kernels.EXACT} layouts: {name}", f"{cost:.4f}"

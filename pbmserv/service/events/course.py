@@ -18,6 +18,7 @@ from pbmserv.service.events.games import games_of
 from pbmserv.service.events.groups import Entrant
 from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
+from pbmserv.service.events.pairing import have_all_met
 from pbmserv.store.accounts import persons
 from pbmserv.store.boards import closed_games
 from pbmserv.store.events import event_draws, event_entries, event_games, events
@@ -50,7 +51,7 @@ def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notific
         return None
     if event.game not in context.services.registry:
         events.change(context.connection, event.id, due_at=context.now + LONGEST_PAUSE)
-        return None  # it may be due all the same, since its games are over
+        return None  # games that are over keep it due, so `[]` would bring it back at once
     if event.round and event.status in {EventStatus.OPEN, EventStatus.RUNNING}:
         notifications = games_of(event).settle_next(context, event)
         if notifications is None:
@@ -99,7 +100,7 @@ def _step_open(context: CommandContext, event: Event) -> Sequence[Notification]:
         waiting, notifications = team_events.complete_lineups(context, event)
     if len(waiting) < Rules.of(event).least * kind.team_size:
         return [*notifications, *_wait_or_cancel(context, event, waiting)]
-    new_events.plan_following(context, event)
+    new_events.plan_following(context, event, event.starts_at)
     events.change(context.connection, event.id, status=EventStatus.CLOSED, due_at=event.starts_at)
     return notifications
 
@@ -168,7 +169,7 @@ def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification
     begins_at = event.starts_at
     if context.now - begins_at > LATE_START:  # the server was down: nobody loses days of play
         begins_at = context.now
-        new_events.move_following(context, event)
+        new_events.plan_following(context, event, begins_at)
     kind = kind_of(event)
     groups = kind.draw(context.connection, event, [entry.player_id for entry in waiting])
     _store_groups(context, event, groups)
@@ -301,24 +302,23 @@ def _end_round(context: CommandContext, event: Event) -> list[Notification]:
     kind = kind_of(event)
     sections = event_games.groups(context.connection, event.id, event.round)
     sections &= event_entries.groups_here(context.connection, event.id)
-    if not kind.has_next_round(event, sections) or _all_have_met(context, event, sections):
+    if not kind.has_next_round(event, sections):
         return _finish(context, event, sections)
     if not kind.keeps_groups:
         _draw_next_round(context, event, sections)
+    elif _all_have_met(context, event, sections):
+        return _finish(context, event, sections)
     _begin_round(context, event)
     return []
 
 
 def _all_have_met(context: CommandContext, event: Event, sections: Collection[int]) -> bool:
-    """Return whether no two players of a group that stays could meet in another round."""
-    kind = kind_of(event)
-    if not kind.keeps_groups:
-        return False
+    """Return whether in each group all players left have met, so that none can play on."""
     for section in sections:
         entries = event_entries.of_event(context.connection, event.id, section)
         staying = [entry.player_id for entry in entries if entry.is_here]
         earlier = event_games.of_event(context.connection, event.id, groups=(section, section))
-        if not kind.is_exhausted(staying, earlier):
+        if not have_all_met(staying, earlier):
             return False
     return True
 

@@ -45,7 +45,7 @@ def _numbered(context: CommandContext, words: Sequence[str], example: str) -> Ev
     """Return and lock the event whose number is the first word.
 
     Args:
-        example: a line whose number is meant.
+        example: the command, for a refusal of what is not a number.
     """
     text = words[0].lstrip("#") if words else ""
     if not (text.isascii() and text.isdecimal() and len(text) < 10):

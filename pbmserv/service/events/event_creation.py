@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from functools import partial
-from typing import TypeAlias
 
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.time_spans import zone
@@ -34,11 +32,38 @@ LONGEST_NAME = 40
 _OF_BOXES = ("-boxes", "-games")
 """Names of the option for the number of boxes, or of games against the house."""
 _HOUSE = "-house"
+_OF_EVENT = frozenset({"-entries", "-until", "-invited", _HOUSE, *_OF_BOXES})
+"""Options of an event; all others are those of its boards."""
 
-_Corrected: TypeAlias = Callable[[str], str]
-"""A function that returns a whole command with another word for one of its options."""
 _QUOTES = "\"' "
 _ANY_DAY = date(2026, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A command ``event create``, from which refusals make their examples.
+
+    Attributes:
+        line: the command without its options.
+        options: the values by name; ``""`` for an option without a value.
+    """
+
+    line: str
+    options: Mapping[str, str]
+
+    def without(self, names: Collection[str]) -> str:
+        """Return the command without some of its options."""
+        words = [
+            _word(name, f'"{value}"' if " " in value else value)
+            for name, value in self.options.items()
+            if name not in names
+        ]
+        return " ".join((self.line, *words))
+
+    def corrected(self, right: str) -> str:
+        """Return the command with another word for one of its options."""
+        name = right.partition("=")[0]
+        return f"{self.without(_OF_BOXES if name in _OF_BOXES else {name})} {right}"
 
 
 def create_event(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
@@ -54,56 +79,18 @@ def create_event(context: CommandContext, player: Player, words: Sequence[str]) 
         raise Refused("event-newcomer", example=f"{game.info.key} seek")
     if event_lists.count_owned(context.connection, player.id) >= MOST_OWN:
         raise Refused("event-many-own", most=MOST_OWN, example="events")
-    line = f'event create {game.info.key} {kind.word} "{name}"'
-    written = _each_once(pairs, line)
-    options = dict(written)
-    corrected = partial(_corrected, line, written)
-    rules = kind.rules_for(game)
-    _refuse_foreign_options(written, kind, rules, game, line)
-    rules = _chosen_rules(options, kind, rules, game, corrected)
-    until = _until(context, player, options.pop("-until", None), corrected)
-    of_event = {option: value for option, value in written.items() if option not in options}
-    of_boards = tuple(f"{option}={value}" if value else option for option, value in options.items())
-    board_options = kind.board_options(game, of_boards, _spelt(line, of_event))
-    held = new_events.Held(player.id, name, board_options, rules)
-    event = new_events.create(context, kind, game.info.key, until, held=held)
+    written = _written(f'event create {game.info.key} {kind.word} "{name}"', pairs)
+    rules = _chosen_rules(written, kind, game)
+    until = _until(context, player, written)
+    of_boards = [option for option in written.options if option not in _OF_EVENT]
+    board_words = tuple(_word(option, written.options[option]) for option in of_boards)
+    board_options = kind.board_options(game, board_words, written.without(of_boards))
+    choices = new_events.Choices(player.id, name, board_options, rules)
+    event = new_events.create(context, kind, game.info.key, until, choices=choices)
     if kind.team_size > 1:
         return team_entries.enter_event(context, player, event)
     event_entries.enter(context.connection, event.id, [player.id], context.now)
     return answer_to_entry(context, player, event)
-
-
-def _kind_and_game(context: CommandContext, words: Sequence[str]) -> tuple[Kind, AnyGame]:
-    """Return the kind and the game that a command names.
-
-    Raises:
-        Refused: one of them is missing or closed, or they do not fit.
-    """
-    lower = [word.lower() for word in words]
-    kinds = [PLAYERS[word] for word in lower if word in PLAYERS]
-    keys = [word for word in lower if word in context.services.registry]
-    if not kinds or not keys:
-        raise Refused("event-create", kinds=" ".join(PLAYERS), example=CREATE_EXAMPLE)
-    game = known_game(context, keys[0])
-    refuse_closed_game(context, game)
-    kinds[0].refuse_impossible(game, "events")
-    return kinds[0], game
-
-
-def _chosen_rules(
-    options: dict[str, str], kind: Kind, rules: Rules, game: AnyGame, corrected: _Corrected
-) -> Rules:
-    """Return the rules with the numbers that the options name, which are removed from them."""
-    rules = replace(
-        rules,
-        most=_entries(options.pop("-entries", None), kind, corrected),
-        invited=_is_by_invitation(options.pop("-invited", None), corrected),
-    )
-    if kind.shares_boxes:
-        rules = replace(rules, boxes=_boxes(options, rules, corrected))
-    if rules.house:
-        rules = replace(rules, house=_house(options.pop(_HOUSE, rules.house), game, corrected))
-    return rules
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
@@ -127,57 +114,83 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
     return plain, options
 
 
-def _each_once(pairs: Sequence[tuple[str, str]], line: str) -> dict[str, str]:
-    """Return the values of the options of an event by their names.
+def _kind_and_game(context: CommandContext, words: Sequence[str]) -> tuple[Kind, AnyGame]:
+    """Return the kind and the game that a command names.
 
-    Args:
-        line: the command without options, for the example of a refusal.
+    Raises:
+        Refused: one of them is missing or closed, or they do not fit.
+    """
+    lower = [word.lower() for word in words]
+    kinds = [PLAYERS[word] for word in lower if word in PLAYERS]
+    keys = [word for word in lower if word in context.services.registry]
+    if not kinds or not keys:
+        raise Refused("event-create", kinds=" ".join(PLAYERS), example=CREATE_EXAMPLE)
+    game = known_game(context, keys[0])
+    refuse_closed_game(context, game)
+    kinds[0].refuse_impossible(game, "events")
+    return kinds[0], game
+
+
+def _written(line: str, pairs: Sequence[tuple[str, str]]) -> _Written:
+    """Return a command with its options.
 
     Raises:
         Refused: an option has two values.
     """
     options: dict[str, str] = {}
     for name, value in pairs:
-        first = options.setdefault(name, value)
-        if first != value:
-            example = _spelt(line, {**dict(pairs), name: first})
-            raise _repeated((name, first), (name, value), example)
-    return options
+        options.setdefault(name, value)
+    written = _Written(line, options)
+    for name, value in pairs:
+        if value != options[name]:
+            raise _repeated((name, options[name]), (name, value), written.without(()))
+    return written
 
 
 def _repeated(first: tuple[str, str], second: tuple[str, str], example: str) -> Refused:
     """Return the refusal of two options that set the same thing."""
-    return Refused("event-option-repeated", part=_word(second), first=_word(first), example=example)
+    part, first_word = (_word(*option)[:30] for option in (second, first))
+    return Refused("event-option-repeated", part=part, first=first_word, example=example)
 
 
-def _word(option: tuple[str, str]) -> str:
-    """Return an option as the word to repeat in a refusal."""
-    return "=".join(filter(None, option))[:30]
-
-
-def _spelt(line: str, options: Mapping[str, str]) -> str:
-    """Return a command with options behind it."""
-    words = [
-        f'{name}="{value}"' if " " in value else f"{name}={value}" if value else name
-        for name, value in options.items()
-    ]
-    return " ".join((line, *words))
-
-
-def _corrected(line: str, options: Mapping[str, str], right: str) -> str:
-    """Return a command with another word for one of its options, as the example of a refusal."""
-    name = right.partition("=")[0]
-    wrong = _OF_BOXES if name in _OF_BOXES else {name}
-    kept = {option: value for option, value in options.items() if option not in wrong}
-    return f"{_spelt(line, kept)} {right}"
+def _word(name: str, value: str) -> str:
+    return f"{name}={value}" if value else name
 
 
 def _is_date(text: str) -> bool:
     return read_date(text, _ANY_DAY) is not None
 
 
-def _entries(text: str | None, kind: Kind, corrected: _Corrected) -> int:
+def _chosen_rules(written: _Written, kind: Kind, game: AnyGame) -> Rules:
+    """Return the rules of an event with the numbers that its options name."""
+    rules = kind.rules_for(game)
+    _refuse_foreign_options(written, kind, rules, game)
+    rules = replace(rules, most=_entries(written, kind), invited=_is_by_invitation(written))
+    if kind.shares_boxes:
+        rules = replace(rules, boxes=_boxes(written, rules))
+    if rules.house:
+        rules = replace(rules, house=_house(written, rules, game))
+    return rules
+
+
+def _refuse_foreign_options(written: _Written, kind: Kind, rules: Rules, game: AnyGame) -> None:
+    """Refuse the options of duplicate events in another event, and a bot where nobody plays one."""
+    foreign = (_HOUSE,) if kind.shares_boxes else (*_OF_BOXES, _HOUSE)
+    wrong = [name for name in foreign if name in written.options]
+    if rules.house or not wrong:
+        return
+    raise Refused(
+        "event-option-unfit",
+        part=_word(wrong[0], written.options[wrong[0]])[:30],
+        kind=kind.word,
+        title=game.info.title,
+        example=written.without(foreign),
+    )
+
+
+def _entries(written: _Written, kind: Kind) -> int:
     least = kind.rules.least
+    text = written.options.get("-entries")
     if text is None:
         return max(kind.usual_entries, least) if kind.usual_entries else 0
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
@@ -189,59 +202,39 @@ def _entries(text: str | None, kind: Kind, corrected: _Corrected) -> int:
             kind=kind.word,
             least=least,
             most=most,
-            example=corrected(f"-entries={max(kind.usual_entries, least)}"),
+            example=written.corrected(f"-entries={max(kind.usual_entries, least)}"),
         )
     return number
 
 
-def _is_by_invitation(text: str | None, corrected: _Corrected) -> bool:
+def _is_by_invitation(written: _Written) -> bool:
     """Return whether only invited players may enter."""
-    if text is None or text.lower() == "no":
-        return False
-    if text.lower() in {"", "yes"}:
-        return True
-    raise Refused("event-by-invitation", part=text[:20], example=corrected("-invited"))
+    text = written.options.get("-invited", "no")
+    if text.lower() not in {"no", "", "yes"}:
+        example = written.corrected("-invited")
+        raise Refused("event-by-invitation", part=text[:20], example=example)
+    return text.lower() != "no"
 
 
-def _refuse_foreign_options(
-    options: Mapping[str, str], kind: Kind, rules: Rules, game: AnyGame, line: str
-) -> None:
-    """Refuse the options of duplicate events in another event, and a bot where nobody plays one.
-
-    Args:
-        line: the command without options, for the example of a refusal.
-    """
-    foreign = (_HOUSE,) if kind.shares_boxes else (*_OF_BOXES, _HOUSE)
-    if rules.house or not (wrong := [name for name in foreign if name in options]):
-        return
-    kept = {name: value for name, value in options.items() if name not in foreign}
-    raise Refused(
-        "event-option-unfit",
-        part=_word((wrong[0], options[wrong[0]])),
-        kind=kind.word,
-        title=game.info.title,
-        example=_spelt(line, kept),
-    )
-
-
-def _boxes(options: dict[str, str], rules: Rules, corrected: _Corrected) -> int:
-    """Remove the number of boxes, or of games against the house, from the options of an event."""
+def _boxes(written: _Written, rules: Rules) -> int:
+    """Return the number of boxes, or of games against the house."""
     names = ("-games", "-boxes") if rules.house else _OF_BOXES
-    counts = [(name, options.pop(name)) for name in names if name in options]
+    counts = [(name, written.options[name]) for name in names if name in written.options]
     if not counts:
         return rules.boxes
     name, text = counts[0]
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
     if not 1 <= number <= MOST_BOXES:
-        example = corrected(f"{names[0]}=3")
+        example = written.corrected(f"{names[0]}=3")
         raise Refused("event-boxes", part=text[:20] or name, most=MOST_BOXES, example=example)
     if any(other != text for _, other in counts):
-        raise _repeated(counts[0], counts[-1], corrected(f"{names[0]}={text}"))
+        raise _repeated(counts[0], counts[-1], written.corrected(f"{names[0]}={text}"))
     return number
 
 
-def _house(text: str, game: AnyGame, corrected: _Corrected) -> str:
+def _house(written: _Written, rules: Rules, game: AnyGame) -> str:
     """Return the bot that is to play against all, by its userid or its level."""
+    text = written.options.get(_HOUSE, rules.house)
     for userid in (text.lower(), f"house-{text.lower()}"):
         if userid in game.bots:
             return userid
@@ -250,16 +243,16 @@ def _house(text: str, game: AnyGame, corrected: _Corrected) -> str:
         part=text[:20],
         title=game.info.title,
         levels=", ".join(game.bots),
-        example=corrected(f"-house={list(game.bots)[-1]}"),
+        example=written.corrected(f"{_HOUSE}={list(game.bots)[-1]}"),
     )
 
 
-def _until(
-    context: CommandContext, player: Player, text: str | None, corrected: _Corrected
-) -> datetime:
-    local = zone(player.tz)
+def _until(context: CommandContext, player: Player, written: _Written) -> datetime:
+    """Return the moment at which entries close."""
+    text = written.options.get("-until")
     if text is None:
         return context.now + USUAL_UNTIL
+    local = zone(player.tz)
     day = read_date(text, local_date(context.now, local))
     until = end_of_day(day, local) if day is not None else None
     if until is None or not context.now < until <= context.now + LONGEST_UNTIL:
@@ -267,6 +260,6 @@ def _until(
             "event-until",
             part=text[:20] or "-until",
             days=LONGEST_UNTIL.days,
-            example=corrected(f'-until="in {USUAL_UNTIL.days} days"'),
+            example=written.corrected(f'-until="in {USUAL_UNTIL.days} days"'),
         )
     return until

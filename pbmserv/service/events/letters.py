@@ -14,7 +14,7 @@ from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import Line
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.events import event_entries
 from pbmserv.store.events.event_entries import Entry
 from pbmserv.store.events.events import Event
@@ -113,9 +113,18 @@ def start_letters(
             board have a bye.
         teams: the name of the team by userid; empty unless teams play.
     """
-    letters = []
     kind = kind_of(event)
     groups = event_entries.count_groups(context.connection, event.id)
+    words_to_all = {
+        **facts(context, event),
+        "section": section,
+        "grouped": groups > 1 or kind.names_groups,
+        "round": event.round,
+        "move_days": kind.terms.forfeit,
+        "total_days": kind.terms.total or 0,
+        "news": [],
+    }
+    letters = []
     for player_id in userids:
         player = players.by_id(context.connection, player_id)
         if player is None or not player.active:
@@ -125,28 +134,31 @@ def start_letters(
             sitter = board.sitter_of(player_id)
             if sitter is None:
                 continue
-            opponent = next(name for name in board.names if name != sitter.userid)
-            game = {"board": board.id, "opponent": opponent, "first": sitter.seat == 0}
-            games.append({**game, "team": teams.get(opponent, "")})
+            games.append(_game_words(board, sitter, teams))
             since = board.clocks[sitter.seat].since if board.clocks else None
             if since is not None:
                 waiting.append(Waiting(board, sitter, since))
         shown, more = waiting_boards.entries(context, waiting)
         words = {
-            **facts(context, event),
-            "section": section,
-            "grouped": groups > 1 or kind.names_groups,
-            "round": event.round,
-            "move_days": kind.terms.forfeit,
-            "total_days": kind.terms.total or 0,
+            **words_to_all,
             "games": games,
             "bye": not games,
             "waiting": shown,
             "more": more,
-            "news": [],
         }
         letters.append(Notification(player.address, player_id, Part("event-begins", words)))
     return letters
+
+
+def _game_words(board: BoardRow, sitter: Sitter, teams: Mapping[str, str]) -> Mapping[str, object]:
+    """Return the words about a new game for one of its players."""
+    opponent = next(name for name in board.names if name != sitter.userid)
+    return {
+        "board": board.id,
+        "opponent": opponent,
+        "first": sitter.seat == 0,
+        "team": teams.get(opponent, ""),
+    }
 
 
 def box_letter(

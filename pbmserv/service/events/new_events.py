@@ -8,7 +8,8 @@ from datetime import datetime
 
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
-from pbmserv.service.events.kinds.kind import Kind, Qualification, Rules, next_monday
+from pbmserv.service.events.kinds.final import FINAL, final_starts
+from pbmserv.service.events.kinds.kind import Kind, Rules, next_monday
 from pbmserv.service.events.kinds.registry import SERVERS, kind_of
 from pbmserv.store.events import event_entries, events, regulars
 from pbmserv.store.events.events import Event
@@ -16,10 +17,10 @@ from pbmserv.store.tables.events import EventStatus
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """The choices of a player who holds an event."""
+class Choices:
+    """The choices of a player who holds an event; an event of the server has no owner and name."""
 
-    owner_id: int
+    owner_id: int | None
     name: str
     options: Sequence[str]
     rules: Rules
@@ -37,7 +38,7 @@ def create(
     starts_at: datetime,
     *,
     number: int | None = None,
-    held: Held | None = None,
+    choices: Choices | None = None,
 ) -> Event:
     """Create an event; its first step is due when entries close.
 
@@ -45,11 +46,13 @@ def create(
 
     Args:
         number: `None` for the next number of its kind and game.
-        held: what a player has chosen who holds the event; `None` for the server's.
+        choices: those of the player who holds the event; `None` for an event of the server.
     """
     connection = context.connection
-    rules = (held.rules if held else kind.rules_for(known_game(context, game))).as_json()
-    options = held.options if held else kind.board_options(known_game(context, game), (), game)
+    if choices is None:
+        known = known_game(context, game)
+        options = kind.board_options(known, (), game)
+        choices = Choices(None, "", options, kind.rules_for(known))
     while True:
         chosen = number or events.next_number(connection, kind.word, game)
         event_id = events.create(
@@ -60,15 +63,16 @@ def create(
             number=chosen,
             closes_at=kind.closing(starts_at),
             starts_at=starts_at,
-            owner_id=held.owner_id if held else None,
-            name=held.name if held else "",
-            options=options,
-            rules=rules,
+            owner_id=choices.owner_id,
+            name=choices.name,
+            options=choices.options,
+            rules=choices.rules.as_json(),
         )
         if event_id is not None:
             break
         other = events.of_number(connection, kind.word, game, chosen)
-        if other is not None and (number is not None or (held is None and not other.is_own)):
+        is_of_server = choices.owner_id is None
+        if other is not None and (number is not None or (is_of_server and not other.is_own)):
             return events.lock(connection, other.id) or other
     event = events.load(connection, event_id)
     assert event is not None
@@ -77,52 +81,40 @@ def create(
     return event
 
 
-def plan_following(context: CommandContext, event: Event) -> None:
-    """Create the event that follows one that is about to start.
+def plan_following(context: CommandContext, event: Event, starts_at: datetime) -> None:
+    """Create the event that follows one which starts at a moment.
 
-    If it is there already, since the first one was postponed, it does not start too early.
+    If there is one already, since this event was postponed or starts late, let it not start too
+    early.
     """
     kind = kind_of(event)
-    following_start = kind.following_start(event.starts_at)
-    if following_start is None or event.is_own:
+    following_start = kind.following_start(starts_at)
+    if following_start is None:
         return
     number = event.number + 1
     following = events.of_number(context.connection, event.kind, event.game, number)
     if following is None:
         create(context, kind, event.game, following_start)
     elif following.status == EventStatus.OPEN and following.starts_at < following_start:
-        _move(context, following, next_monday(following_start))
+        later = next_monday(following_start)
+        closes_at = kind.closing(later)
+        events.change(
+            context.connection,
+            following.id,
+            starts_at=later,
+            closes_at=closes_at,
+            due_at=closes_at,
+        )
 
 
-def _move(context: CommandContext, event: Event, starts_at: datetime) -> None:
-    """Let an event that takes entries start on another day."""
-    closes_at = kind_of(event).closing(starts_at)
-    events.change(
-        context.connection, event.id, starts_at=starts_at, closes_at=closes_at, due_at=closes_at
-    )
-
-
-def move_following(context: CommandContext, event: Event) -> None:
-    """Start the event that follows a late one no earlier than if this one had been planned so."""
-    kind = kind_of(event)
-    following_start = kind.following_start(context.now)
-    following = events.open_event(context.connection, event.kind, event.game, context.now)
-    if following_start is None or following is None:
-        return
-    _move(context, following, next_monday(following_start))
-
-
-def enter_qualified(
-    context: CommandContext, event: Event, qualification: Qualification, player_id: int
-) -> str:
-    """Enter a player of an event for the one that it qualifies for; return the day of its start,
-    ``""`` if that one has begun."""
-    kind = SERVERS[qualification.kind]
-    number, starts_at = qualification.number, qualification.starts_at
-    following = events.of_number(context.connection, kind.word, event.game, number)
-    if following is not None and following.status != EventStatus.OPEN:
+def enter_final(context: CommandContext, game: str, year: int, player_id: int) -> str:
+    """Enter a player for the final of a year's cups; return the day of its start, ``""`` if it has
+    begun."""
+    starts_at = final_starts(year)
+    final = events.of_number(context.connection, FINAL, game, year)
+    if final is not None and final.status != EventStatus.OPEN:
         return ""
-    if following is None:
-        following = create(context, kind, event.game, starts_at, number=number)
-    event_entries.enter(context.connection, following.id, [player_id], context.now)
+    if final is None:
+        final = create(context, SERVERS[FINAL], game, starts_at, number=year)
+    event_entries.enter(context.connection, final.id, [player_id], context.now)
     return f"{starts_at:%Y-%m-%d}"

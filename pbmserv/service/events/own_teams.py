@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.outcome import Answer, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.events.teams import LONGEST_NAME, facts, key_of, own_facts
 from pbmserv.store import teams
 from pbmserv.store.accounts import persons
@@ -28,9 +28,22 @@ def named_team(context: CommandContext, words: Sequence[str]) -> Team:
     return team
 
 
-def answer_to_member(context: CommandContext, team: Team, topic: str, **words: object) -> Answer:
-    """Return the answer to a member, with the team as it is now."""
-    return Answer((Part("team", {**own_facts(context, team), "what": topic, **words}),))
+def answer_to_member(
+    context: CommandContext,
+    team: Team,
+    topic: str,
+    notifications: Sequence[Notification] = (),
+    **words: object,
+) -> Answer:
+    """Return the answer to a member, with the team as it is now.
+
+    Args:
+        topic: what the letter tells: see ``letters/team.j2``.
+        notifications: letters to others.
+        words: further words of the letter.
+    """
+    part = Part("team", {**own_facts(context, team), "what": topic, **words})
+    return Answer((part,), tuple(notifications))
 
 
 def own_team(context: CommandContext, player: Player) -> Team:
@@ -48,7 +61,10 @@ def own_team(context: CommandContext, player: Player) -> Team:
 
 
 def lock_events(context: CommandContext, player: Player) -> None:
-    """Lock the events whose line-ups follow the team of a player, which come before the team."""
+    """Lock the events whose line-ups follow the team of a player.
+
+    Events are locked before teams, as when entries close, so that no two jobs wait for each other.
+    """
     team = teams.of_players(context.connection, [player.id])
     if team is not None:
         event_lists.open_to_team(context.connection, team.id, context.now)

@@ -224,8 +224,8 @@ def _game(game: Pairing, entries: Mapping[int, Entry]) -> dict[str, Any]:
 def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any]]:
     """Return the tables for a player's digest: on a Monday, those of groups that play.
 
-    A table without a result, or without a game that runs, is no news. Of a long table it is the top
-    and the lines around the player.
+    A table without a result, or without a game that runs, is no news. Long tables are cut to their
+    top and the lines around the player.
     """
     if local_date(context.now, zone(player.tz)).weekday() != MONDAY:
         return []

@@ -356,8 +356,7 @@ def _is_settled(context: CommandContext, game: Pairing) -> bool:
 
 
 def _is_early(context: CommandContext, event: Event, player_id: int) -> bool:
-    """Return whether fewer than half of a player's games are over, or none is left in the table, so
-    that none of them counts."""
+    """Return whether a player who is out loses all games in the table: fewer than half are over."""
     if not kind_of(event).strikes_early_leavers:
         return False
     games = [game for game in _games_of(context, event, player_id) if game.reason != "removed"]
@@ -467,7 +466,7 @@ def _tell_group(
 
     Args:
         has_winner: the first player of the group has won the event. The best player who has not
-            left enters the event that it qualifies for.
+            left enters the final of the year, if the event is one of its cups.
     """
     connection, kind = context.connection, kind_of(event)
     lines = tables(context, event, (section, section)).get(section, [])
@@ -482,9 +481,9 @@ def _tell_group(
     if not waiting:
         return None
     best_here = next((line.player_id for line in lines if entries[line.player_id].is_here), None)
-    final, qualification = "", kind.qualifies_for(event)
-    if has_winner and qualification is not None and best_here is not None:
-        final = new_events.enter_qualified(context, event, qualification, best_here)
+    final, year = "", kind.year_of_final(event)
+    if has_winner and year is not None and best_here is not None:
+        final = new_events.enter_final(context, event.game, year, best_here)
     size = len(event_entries.of_event(connection, event.id, section))
     rows = [letters.row_of(line, entries[line.player_id].userid) for line in lines]
     notifications: list[Notification] = []

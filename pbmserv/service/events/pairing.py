@@ -84,6 +84,12 @@ def dutch(
     return [(by_number[pair["white_id"]], by_number.get(pair["black_id"] or 0)) for pair in pairs]
 
 
+def have_all_met(players: Sequence[int], games: Sequence[Pairing]) -> bool:
+    """Return whether each of some players has played against each other one."""
+    met = {frozenset((game.first_id, game.second_id)) for game in games}
+    return all(frozenset(pair) in met for pair in combinations(players, 2))
+
+
 def _histories(
     players: Iterable[int], games: Sequence[Pairing], round_number: int
 ) -> dict[int, _History]:

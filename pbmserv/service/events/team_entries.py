@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
@@ -100,8 +99,7 @@ def _entered(
         "own_event": event.owner_id == player.id,
     }
     notifications = news(context, team, "entered", without=player.id, **about)
-    answer = answer_to_member(context, team, "entered", game=event.game, **about)
-    return replace(answer, notifications=tuple(notifications))
+    return answer_to_member(context, team, "entered", notifications, game=event.game, **about)
 
 
 def _refuse_busy_players(
@@ -168,8 +166,7 @@ def _withdrawn(context: CommandContext, player: Player, team: Team, event: Event
     team_events.set_lineup(context, event, team, [])
     name = letters.facts(context, event)["name"]
     notifications = news(context, team, "withdrawn", without=player.id, event_name=name)
-    answer = answer_to_member(context, team, "withdrawn", event_name=name)
-    return replace(answer, notifications=tuple(notifications))
+    return answer_to_member(context, team, "withdrawn", notifications, event_name=name)
 
 
 def _named_game(context: CommandContext, words: Sequence[str], verb: str) -> AnyGame:

@@ -58,10 +58,11 @@ def _active_members(context: CommandContext, team: Team) -> list[Member]:
 def set_lineup(
     context: CommandContext, event: Event, team: Team, player_ids: Sequence[int]
 ) -> None:
-    """Enter players for a team in the order of the boards, and no others; none if it is out.
+    """Enter players for a team in the order of the boards, and no others; without any, the team is
+    out.
 
-    If only invited teams may enter, the captain of a team that has entered stays invited: on the
-    reserve, and after the team is out.
+    If only invited teams may enter, the captain stays invited as a reserve, and when the team is
+    out.
     """
     invited_id = team.captain_id if Rules.of(event).invited else None
     event_entries.set_lineup(

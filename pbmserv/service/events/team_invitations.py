@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
@@ -46,9 +45,9 @@ def invite(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
     for other in others:
         teams.set_member(context.connection, team.id, other.id, MemberStatus.INVITED, context.now)
     part = Part("team-invited", {**facts(context, team), "inviter": player.userid})
-    answer = answer_to_member(context, team, "invited", names=[other.userid for other in others])
-    notifications = tuple(Notification(other.address, other.id, part) for other in others)
-    return replace(answer, notifications=notifications)
+    letters = [Notification(other.address, other.id, part) for other in others]
+    names = [other.userid for other in others]
+    return answer_to_member(context, team, "invited", letters, names=names)
 
 
 def join(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
@@ -77,7 +76,7 @@ def _joined(context: CommandContext, player: Player, team_id: int) -> Answer:
         raise Refused("team-full", part=team.name, most=MOST_MEMBERS, example="teams")
     teams.set_member(context.connection, team.id, player.id, MemberStatus.MEMBER, context.now)
     notifications = news(context, team, "joined", without=player.id, player=player.userid)
-    return replace(answer_to_member(context, team, "joined"), notifications=tuple(notifications))
+    return answer_to_member(context, team, "joined", notifications)
 
 
 def decline_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:

@@ -64,7 +64,7 @@ def hand_over(context: CommandContext, player: Player, words: Sequence[str]) -> 
     notifications = news(
         context, team, "captain", without=player.id, why="handed", former=player.userid
     )
-    return replace(answer_to_member(context, team, "handed"), notifications=tuple(notifications))
+    return answer_to_member(context, team, "handed", notifications)
 
 
 def remove(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
@@ -76,10 +76,9 @@ def remove(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         raise Refused("team-yourself", part="remove", example="team leave")
     teams.remove(context.connection, team.id, other.id)
     notifications = team_events.follow_order(context, team)
-    answer = answer_to_member(context, team, "removed", player=other.userid)
     words_to_other = {**facts(context, team), "what": "removed"}
     letter = Notification(other.address, other.id, Part("team-news", words_to_other))
-    return replace(answer, notifications=(letter, *notifications))
+    return answer_to_member(context, team, "removed", [letter, *notifications], player=other.userid)
 
 
 def _named_member(context: CommandContext, team: Team, words: Sequence[str], verb: str) -> Player:

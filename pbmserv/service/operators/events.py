@@ -88,7 +88,7 @@ def postpone(context: CommandContext, by: Signature, number: int, starts: str) -
     changed = events.load(context.connection, number)
     assert changed is not None
     if event.status == EventStatus.CLOSED:
-        new_events.plan_following(context, changed)
+        new_events.plan_following(context, changed, changed.starts_at)
     entries = event_entries.of_event(context.connection, number)
     notifications = letters.news(context, changed, entries, "postponed", why=by.why)
     facts = {"before": f"{event.starts_at:%Y-%m-%d}", "after": f"{starts_at:%Y-%m-%d}"}

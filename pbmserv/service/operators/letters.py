@@ -23,6 +23,21 @@ HIDDEN = (
 _END_OF_HEAD = "\n\n"
 SETTLED = frozenset({LetterState.SENT, LetterState.DIGEST, LetterState.FOLDED})
 """States of letters that operators cannot change any more."""
+STATES = tuple(LetterState)
+UNSETTLED = tuple(state for state in LetterState if state not in SETTLED)
+
+
+def letter_lines(
+    context: CommandContext, *, state: str, to: str, most: int
+) -> Sequence[LetterLine]:
+    """Return letters, newest first.
+
+    Args:
+        state: a state, ``all``, or ``""`` for all that operators can still change.
+        to: part of the address.
+    """
+    states = STATES if state == "all" else (state,) if state in STATES else UNSETTLED
+    return letters.letters(context.connection, states, to.lower(), most)
 
 
 def letter_text(context: CommandContext, number: int) -> tuple[LetterLine, str]:

@@ -37,13 +37,11 @@ from pbmserv.store.announcements import Announcement
 from pbmserv.store.audit import Entry
 from pbmserv.store.blocked_senders import BlockedSender
 from pbmserv.store.core.database import Database
-from pbmserv.store.operators import letters as letter_rows
 from pbmserv.store.operators.boards import BoardLine
 from pbmserv.store.operators.letters import LetterLine
 from pbmserv.store.operators.people import UserLine, user_lines
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
-from pbmserv.store.tables.mail import LetterState
 
 T = TypeVar("T")
 
@@ -59,8 +57,7 @@ MOST = 100
 ENTRIES = 20
 """Audit entries on the page of a mail or letter, and announcements on their page."""
 
-LETTERS = tuple(LetterState)
-UNSETTLED = tuple(state for state in LetterState if state not in letters.SETTLED)
+LETTERS = letters.STATES
 PLAYERS = tuple(PlayerState)
 BOARDS = tuple(BoardStatus)
 log = logging.getLogger("pbmserv.service")
@@ -142,16 +139,8 @@ class OperatorPages:
         return text, is_kept, await self.audit(f"mail {number}", ENTRIES)
 
     async def letters(self, state: str, to: str) -> Sequence[LetterLine]:
-        """Return letters, newest first.
-
-        Args:
-            state: a state, ``all``, or ``""`` for all that operators can still change.
-            to: part of the address.
-        """
-        states = LETTERS if state == "all" else (state,) if state in LETTERS else UNSETTLED
-        return await self._look(
-            lambda c: letter_rows.letters(c.connection, tuple(states), to.lower(), MOST)
-        )
+        """Return letters, newest first; see `letters.letter_lines`."""
+        return await self._look(partial(letters.letter_lines, state=state, to=to, most=MOST))
 
     async def letter(self, number: int) -> tuple[LetterLine, str, bool, Sequence[Entry]]:
         """Return a letter, its text, whether operators can change it, and its audit entries.
@@ -161,7 +150,7 @@ class OperatorPages:
         """
         row, text = await self._look(partial(letters.letter_text, number=number))
         entries = await self.audit(f"letter {number}", ENTRIES)
-        return row, text, row.state in UNSETTLED and bool(row.recipient), entries
+        return row, text, row.state in letters.UNSETTLED and bool(row.recipient), entries
 
     async def correspondence(
         self, name: str

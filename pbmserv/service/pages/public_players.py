@@ -13,7 +13,7 @@ from pbmserv.service.boards import game_lists
 from pbmserv.service.boards.score_keeping import streak
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import races_of, shown_player
-from pbmserv.service.ladder.ladder import has_ladder
+from pbmserv.service.ladder.ladder_commands import has_ladder
 from pbmserv.service.ladder.tables import ladder_page
 from pbmserv.service.pages.public_boards import finished_boards, is_open
 from pbmserv.service.ratings import tables as rating_tables

@@ -8,12 +8,12 @@ from pbmserv.engine.time_spans import counted_time, merge_spans
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store import heartbeats
 from pbmserv.store.accounts import absences
-from pbmserv.store.ladders import ladder_places
+from pbmserv.store.boards import moves
 
 
 def last_sign(context: CommandContext, player_id: int, since: datetime) -> datetime:
     """Return the time of a player's last move after *since*; *since* if there is none."""
-    return ladder_places.last_ply(context.connection, player_id, since) or since
+    return moves.last_move_at(context.connection, player_id, since) or since
 
 
 def silent_time(context: CommandContext, player_id: int, since: datetime) -> timedelta:

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from pbmserv.engine.clocks import to_json
-from pbmserv.engine.record import Ply
+from pbmserv.engine.record import NOT_PLAYED, Ply
 from pbmserv.engine.types import Seat
 from pbmserv.store.clocks import Times
 from pbmserv.store.core.prepared import Prepared
@@ -42,6 +42,22 @@ def record(connection: Connection, board_id: int, after: int = 0) -> list[Ply]:
     """Return the moves of a board after ply *after*."""
     rows = _PLIES.run(connection, {"board": board_id, "after": after})
     return [Ply(row[0], Seat(row[1]), row[2], row[3], row[4] or "") for row in rows]
+
+
+def last_move_at(connection: Connection, player_id: int, since: datetime) -> datetime | None:
+    """Return when a player last moved on any board after a moment, `None` for never."""
+    moment: datetime | None = connection.execute(
+        select(plies.c.created_at)
+        .join(seats, (seats.c.board_id == plies.c.board_id) & (seats.c.seat == plies.c.seat))
+        .where(
+            seats.c.player_id == player_id,
+            plies.c.created_at > since,
+            plies.c.text.not_in(NOT_PLAYED),
+        )
+        .order_by(plies.c.created_at.desc())
+        .limit(1)
+    ).scalar()
+    return moment
 
 
 def add(

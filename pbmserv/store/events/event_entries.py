@@ -27,7 +27,6 @@ class Entry:
         muted: the player wants no letters about the event.
         team_id: the team of an event of teams, where the seed is the board before the draw.
         state, address: those of the player's account.
-        digest: whether the player gets the daily digest.
     """
 
     player_id: int
@@ -39,11 +38,9 @@ class Entry:
     forfeits: int
     place: int | None
     muted: bool
-    entered_at: datetime
     team_id: int | None
     state: PlayerState
     address: str
-    digest: bool
 
     @property
     def is_here(self) -> bool:
@@ -51,9 +48,9 @@ class Entry:
         return self.status == EntryStatus.ENTERED and self.state == PlayerState.ACTIVE
 
 
-_ENTRY = select(
-    *columns_of(Entry, entries, players, digest=players.c.digest_minute.is_not(None))
-).join(players, players.c.id == entries.c.player_id)
+_ENTRY = select(*columns_of(Entry, entries, players)).join(
+    players, players.c.id == entries.c.player_id
+)
 
 
 def of_event(
@@ -182,7 +179,6 @@ class EntryChanges(TypedDict, total=False):
     """The columns of an entry that change in the course of an event; see `Entry`."""
 
     status: EntryStatus
-    seed: int | None
     forfeits: int
     place: int
     muted: bool
@@ -229,7 +225,8 @@ def set_lineup(
     *,
     invited_id: int | None = None,
 ) -> None:
-    """Enter players for a team in the order of the boards, and no others; none if it is out.
+    """Enter players for a team in the order of the boards, and no others; without any, the team is
+    out.
 
     Args:
         invited_id: a player who is invited, unless the player is in the line-up.

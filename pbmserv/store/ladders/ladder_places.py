@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, Update, delete, func, insert, select, update
 
-from pbmserv.engine.record import NOT_PLAYED
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.ladders.ladder_reigns import note_first
 from pbmserv.store.ladders.ladders import lock_by_id
 from pbmserv.store.ladders.ladders import of_player as ladders_of_player
-from pbmserv.store.tables.accounts import absences, players
-from pbmserv.store.tables.boards import plies, seats
+from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.ladders import ladder_moves, ladder_places
 
 
@@ -170,30 +167,6 @@ def silent(connection: Connection, ladder_id: int, before: datetime) -> list[Pla
         ladder_places.c.ladder_id == ladder_id, ladder_places.c.active_at < before
     )
     return [Place(*row) for row in connection.execute(statement)]
-
-
-def last_ply(connection: Connection, player_id: int, since: datetime) -> datetime | None:
-    """Return when a player last moved on any board after a moment, `None` for never."""
-    moment: datetime | None = connection.execute(
-        select(plies.c.created_at)
-        .join(seats, (seats.c.board_id == plies.c.board_id) & (seats.c.seat == plies.c.seat))
-        .where(
-            seats.c.player_id == player_id,
-            plies.c.created_at > since,
-            plies.c.text.not_in(NOT_PLAYED),
-        )
-        .order_by(plies.c.created_at.desc())
-        .limit(1)
-    ).scalar()
-    return moment
-
-
-def away_now(connection: Connection, player_ids: Sequence[int], now: datetime) -> set[int]:
-    """Return the players who are away."""
-    statement = select(absences.c.player_id).where(
-        absences.c.player_id.in_(player_ids), absences.c.begins <= now, absences.c.ends > now
-    )
-    return set(connection.execute(statement).scalars())
 
 
 def _update_of(ladder_id: int, player_id: int) -> Update:

@@ -8,8 +8,7 @@ from datetime import timedelta
 from sqlalchemy import Connection
 
 from pbmserv.service.events.groups import Entrant, deal, in_order
-from pbmserv.service.events.kinds.final import FINAL, final_starts
-from pbmserv.service.events.kinds.kind import Kind, Qualification, Rules
+from pbmserv.service.events.kinds.kind import Kind, Rules
 from pbmserv.service.events.tables import Line
 from pbmserv.store.events import event_draws
 from pbmserv.store.events.events import Event
@@ -52,7 +51,6 @@ class MonthlyCup(Cup):
 
     begins_full_groups = True
 
-    def qualifies_for(self, event: Event) -> Qualification:
-        """Return the final of the year in which the cup's month is."""
-        year = (event.closes_at - timedelta(days=1)).year
-        return Qualification(FINAL, year, final_starts(year))
+    def year_of_final(self, event: Event) -> int:
+        """Return the year in which the cup's month is."""
+        return (event.closes_at - timedelta(days=1)).year

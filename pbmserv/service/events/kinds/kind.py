@@ -60,15 +60,6 @@ class Rules:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Qualification:
-    """An event that the best player left of another one enters: its kind, number and start."""
-
-    kind: str
-    number: int
-    starts_at: datetime
-
-
 class Kind(ABC):
     """A kind of event. A subclass overrides the answers that differ for it.
 
@@ -241,16 +232,6 @@ class Kind(ABC):
         """
         return event.round < self.rounds
 
-    def is_exhausted(self, group: Sequence[int], earlier: Sequence[Pairing]) -> bool:
-        """Return whether no two players of a group could meet in another round; only asked if
-        groups stay the same.
-
-        Args:
-            group: ids of the players left.
-            earlier: the group's games of all rounds so far.
-        """
-        return False
-
     def next_groups(
         self, event: Event, tables: Mapping[int, Sequence[Line]]
     ) -> list[list[Entrant]]:
@@ -276,8 +257,8 @@ class Kind(ABC):
         """
         return 0
 
-    def qualifies_for(self, event: Event) -> Qualification | None:
-        """Return the event that the best player left enters, `None` if there is none."""
+    def year_of_final(self, event: Event) -> int | None:
+        """Return the year whose final the best player left enters, `None` for no final."""
         return None
 
     # -- letters -------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from itertools import combinations
 
 from pbmserv.engine.clocks import Terms
 from pbmserv.service.events.kinds.kind import Kind, Rules
@@ -35,10 +34,6 @@ class Swiss(Kind):
         self, group: Sequence[int], earlier: Sequence[Pairing], round_number: int
     ) -> Sequence[tuple[int, int | None]]:
         return dutch(group, earlier, round_number, self.rounds)
-
-    def is_exhausted(self, group: Sequence[int], earlier: Sequence[Pairing]) -> bool:
-        met = {frozenset((game.first_id, game.second_id)) for game in earlier}
-        return all(frozenset(pair) in met for pair in combinations(group, 2))
 
     def table(self, contestants: Sequence[Contestant], games: Sequence[Pairing]) -> list[Line]:
         return standings(contestants, games, swiss=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from pbmserv.commands.table.ladder import ChallengeOnLadder, JoinLadder, LeaveLadder, ShowLadder
 from pbmserv.engine.clocks import EVENT_CLOCK
@@ -19,7 +17,7 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.ladder.ranks import APART, MOST_OUTGOING, best_target, most_incoming
 from pbmserv.service.ladder.tables import table_words
-from pbmserv.store.accounts import persons, players
+from pbmserv.store.accounts import absences, persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.ladders import ladder_challenges, ladder_places, ladder_reigns, ladders
 from pbmserv.store.ladders.ladder_challenges import Challenge
@@ -50,7 +48,7 @@ def join(context: CommandContext, command: JoinLadder) -> Answer:
         Refused: the player is in the ladder already, perhaps under another name.
     """
     player = context.speaker(command.credentials)
-    game = _game_with_ladder(context, command.game or _only_game(context, "ladder join"))
+    game = _game_with_ladder(context, command.game or _only_game(context))
     refuse_closed_game(context, game)
     key = game.info.key
     ladder = ladders.lock(context.connection, key, context.now)
@@ -111,7 +109,7 @@ def challenge(context: CommandContext, command: ChallengeOnLadder) -> Answer:
     if mine.rank == 1:
         raise Refused("ladder-first", part=game.info.title, example=f"ladder {key}")
     candidates = _Candidates(context, ladder, mine)
-    if len(candidates.outgoing) >= MOST_OUTGOING:
+    if candidates.count_outgoing() >= MOST_OUTGOING:
         raise Refused("ladder-outgoing", part=key, most=MOST_OUTGOING, example="games")
     best = candidates.best()
     example = f"{key} ladder challenge {best.userid}" if best else f"ladder {key}"
@@ -182,8 +180,8 @@ def _game_with_ladder(context: CommandContext, key: str) -> AnyGame:
     return game
 
 
-def _only_game(context: CommandContext, command: str) -> str:
-    """Return the only game with a ladder.
+def _only_game(context: CommandContext) -> str:
+    """Return the only game with a ladder that a player could join.
 
     Raises:
         Refused: there are several.
@@ -191,8 +189,8 @@ def _only_game(context: CommandContext, command: str) -> str:
     keys = _games_with_ladders(context)
     if len(keys) == 1:
         return keys[0]
-    games = ", ".join(sorted(keys))
-    raise Refused("ladder-which", part=command, games=games, example=f"{command} {keys[0]}")
+    games, example = ", ".join(sorted(keys)), f"ladder join {keys[0]}"
+    raise Refused("ladder-which", part="ladder join", games=games, example=example)
 
 
 def _games_with_ladders(context: CommandContext) -> list[str]:
@@ -202,29 +200,38 @@ def _games_with_ladders(context: CommandContext) -> list[str]:
 def _own_ladder(
     context: CommandContext, player: Player, key: str, command: str
 ) -> tuple[AnyGame, Ladder, Place]:
-    """Return a ladder, locked, and the player's place there; the player's only one if *key* is "".
+    """Return a ladder, locked, and the player's place there.
+
+    Args:
+        key: the game; ``""`` for the only ladder of the player.
 
     Raises:
         Refused: the player is not in the ladder, or in several.
     """
-    mine = ladders.of_player(context.connection, player.id)
-    keys = _games_with_ladders(context)
-    if not key and not mine and len(keys) > 1:
-        games = ", ".join(sorted(keys))
-        raise Refused("ladder-in-none", games=games, example=f"ladder join {keys[0]}")
-    if not key and len(mine) > 1:
-        games = ", ".join(ladder.game for ladder in mine)
-        example = f"{mine[0].game} {command}"
-        raise Refused("ladder-which", part=command, games=games, example=example)
-    if not key and mine:
-        key = mine[0].game
-    game = _game_with_ladder(context, key or _only_game(context, "ladder join"))
+    game = _game_with_ladder(context, key or _game_of_player(context, player, command))
     ladder = ladders.lock(context.connection, game.info.key, context.now)
     place = ladder_places.of_player(context.connection, ladder.id, player.id)
     if place is None:
         example = f"ladder join {game.info.key}"
         raise Refused("ladder-not-in", part=game.info.title, example=example)
     return game, ladder, place
+
+
+def _game_of_player(context: CommandContext, player: Player, command: str) -> str:
+    """Return the game of the only ladder that a player is in, or that the server has.
+
+    Raises:
+        Refused: there are several.
+    """
+    mine = [ladder.game for ladder in ladders.of_player(context.connection, player.id)]
+    keys = mine or _games_with_ladders(context)
+    if len(keys) == 1:
+        return keys[0]
+    if not mine:
+        games = ", ".join(sorted(keys))
+        raise Refused("ladder-in-none", games=games, example=f"ladder join {keys[0]}")
+    example = f"{mine[0]} {command}"
+    raise Refused("ladder-which", part=command, games=", ".join(mine), example=example)
 
 
 def _game_and_name(context: CommandContext, command: ChallengeOnLadder) -> tuple[str, str]:
@@ -281,23 +288,6 @@ def _named_target(
     return place
 
 
-CHUNK = 100
-"""Places that are read together."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Defenders:
-    """The state of some players who may be challenged.
-
-    Attributes:
-        away: ids of those who are away.
-        incoming: numbers of running challenges as defender, by player id.
-    """
-
-    away: Collection[int]
-    incoming: Counter[int]
-
-
 class _Candidates:
     """The players above a challenger, and the reasons why some cannot be challenged.
 
@@ -316,42 +306,26 @@ class _Candidates:
             context.connection, ladder.id, since, mine.player_id
         )
 
-    @property
-    def outgoing(self) -> list[Challenge]:
-        """The running challenges that the challenger began."""
+    def count_outgoing(self) -> int:
+        """Return the number of running challenges that the challenger began."""
         mine = self.mine.player_id
-        return [challenge for challenge in self.running if challenge.challenger_id == mine]
+        return sum(challenge.challenger_id == mine for challenge in self.running)
 
     def best(self) -> Place | None:
         """Return the highest player who can be challenged now."""
-        me, rank = self.mine.player_id, self.mine.rank
-        for first in range(best_target(rank), rank, CHUNK):
-            last = min(first + CHUNK, rank) - 1
-            places = ladder_places.places(self.context.connection, self.ladder.id, first, last)
-            defenders = self._read(places)
-            ids = {me, *(place.player_id for place in places)}
-            blocked = contact.blocked_pairs(self.context, ids)
-            for place in places:
-                pairs = {(me, place.player_id), (place.player_id, me)}
-                if not pairs & blocked and self._reason(place, defenders) is None:
-                    return place
+        connection, rank = self.context.connection, self.mine.rank
+        for place in ladder_places.places(connection, self.ladder.id, best_target(rank), rank - 1):
+            pair = {self.mine.player_id, place.player_id}
+            if self.why_not(place) is None and not contact.blocked_pairs(self.context, pair):
+                return place
         return None
 
     def why_not(self, place: Place) -> Refused | None:
         """Return the reason why a player cannot be challenged, `None` if there is none."""
-        return self._reason(place, self._read([place]))
-
-    def _read(self, places: Sequence[Place]) -> _Defenders:
-        ids = [place.player_id for place in places]
-        away = ladder_places.away_now(self.context.connection, ids, self.context.now)
-        running = ladder_challenges.open_challenges(self.context.connection, self.ladder.id, of=ids)
-        return _Defenders(away, Counter(challenge.defender_id for challenge in running))
-
-    def _reason(self, place: Place, defenders: _Defenders) -> Refused | None:
-        name = place.userid
+        connection, name = self.context.connection, place.userid
         if place.player_id in self.names:
             return Refused("ladder-yourself", part=name)
-        if place.player_id in defenders.away:
+        if absences.at(absences.of_player(connection, place.player_id), self.context.now):
             return Refused("ladder-away", part=name)
         if (running := self._of_pair(self.running, place)) is not None:
             return Refused("ladder-running", part=name, board=running.board_id)
@@ -359,8 +333,10 @@ class _Candidates:
             assert recent.ended_at is not None
             again = f"{recent.ended_at + APART:%Y-%m-%d}"
             return Refused("ladder-week", part=name, days=APART.days, again=again)
+        theirs = _challenges_of(self.context, self.ladder, place.player_id)
+        incoming = sum(challenge.defender_id == place.player_id for challenge in theirs)
         most = most_incoming(place.rank)
-        if defenders.incoming[place.player_id] >= most:
+        if incoming >= most:
             return Refused("ladder-incoming", part=name, most=most, rank=place.rank)
         return None
 
