@@ -38,6 +38,7 @@ from speedups import (
     share_templates,
     shorten_pauses,
     wait_for_no_disk,
+    wait_for_slow_machines,
 )
 
 from pbmserv.games.blackbox.bots import trees
@@ -80,6 +81,7 @@ share_statements()
 read_migrations_once()
 wait_for_no_disk()
 shorten_pauses()
+wait_for_slow_machines()
 play_blackbox_alone()
 
 
