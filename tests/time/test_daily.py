@@ -158,7 +158,6 @@ def test_a_box_brings_yesterdays_best_along(house: Indoors) -> None:
         assert "carol" not in table
 
 
-@pytest.mark.whole
 def test_the_week_gets_harder_and_letters_and_pages_name_the_grade(one_house: Indoors) -> None:
     house = one_house
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
