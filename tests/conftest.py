@@ -54,7 +54,7 @@ SLOW_FOLDERS = {"browser", "deploying", "faults", "packaging", "peers"}
 POSTGRESQL_FIXTURES = {"postgres_url", "empty_postgres_url"}
 BEGUN_FIRST = (
     *("test_bad_plugin.py", "test_silent_database.py", "test_postfix_restart.py"),
-    *("test_people_write.py", "test_patterns.py", "test_kills.py", "test_failover.py"),
+    *("test_people_write.py", "test_kills.py", "test_failover.py"),
     "test_slow_name_servers.py",
 )
 """Modules with the longest tests; a run that began them last would wait for one of them."""
