@@ -21,7 +21,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from blackbox_alone import play_blackbox_alone
 from compiling import compile_for_all
-from examples import WHOLE, load_profile
+from examples import load_profile
 from fork_server import start_parent
 from indoors import HandedIn, Indoors, indoors
 from migrated import migrate_for_all, migrated
@@ -38,6 +38,7 @@ from speedups import (
     share_templates,
     shorten_pauses,
     wait_for_no_disk,
+    wait_for_slow_machines,
 )
 
 from pbmserv.games.blackbox.bots import trees
@@ -53,7 +54,7 @@ SLOW_FOLDERS = {"browser", "deploying", "faults", "packaging", "peers"}
 POSTGRESQL_FIXTURES = {"postgres_url", "empty_postgres_url"}
 BEGUN_FIRST = (
     *("test_bad_plugin.py", "test_silent_database.py", "test_postfix_restart.py"),
-    *("test_people_write.py", "test_patterns.py", "test_kills.py", "test_failover.py"),
+    *("test_people_write.py", "test_kills.py", "test_failover.py"),
     "test_slow_name_servers.py",
 )
 """Modules with the longest tests; a run that began them last would wait for one of them."""
@@ -80,6 +81,7 @@ share_statements()
 read_migrations_once()
 wait_for_no_disk()
 shorten_pauses()
+wait_for_slow_machines()
 play_blackbox_alone()
 
 
@@ -134,15 +136,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("database_url", kinds, indirect=True)
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only a whole run asks, and sort the rest.
-
-    Tests that run on PostgreSQL or are in `SLOW_FOLDERS` are marked as slow.
-    """
-    left_out = [] if WHOLE else [item for item in items if item.get_closest_marker("whole")]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("whole")]
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort the longest tests to the front; tests on PostgreSQL and in `SLOW_FOLDERS` are slow."""
     items.sort(key=lambda item: item.path.name not in BEGUN_FIRST)
     for item in items:
         case = getattr(item, "callspec", None)

@@ -1,9 +1,7 @@
-"""What a run of the tests asks: the usual, all tests, or all tests with very many examples.
+"""How many examples a run of the tests takes.
 
-``PBMSERV_TEST_RUN=whole`` also runs the tests with the marker ``whole``.
-
-``PBMSERV_TEST_EXAMPLES=deep`` runs them as well, and takes two hundred times as many examples of
-properties, other ones in each run. Otherwise the examples are few and always the same.
+``PBMSERV_TEST_EXAMPLES=deep`` takes two hundred times as many examples of properties, other ones in
+each run. Otherwise the examples are few and always the same.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ _USUAL = 10
 """Examples of a property that names no number."""
 
 DEEP = os.environ.get("PBMSERV_TEST_EXAMPLES") == "deep"
-WHOLE = DEEP or os.environ.get("PBMSERV_TEST_RUN") == "whole"
 
 settings.register_profile("ci", max_examples=_USUAL, derandomize=True, deadline=None)
 settings.register_profile("deep", max_examples=_USUAL * _TIMES, deadline=None)

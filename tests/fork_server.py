@@ -256,6 +256,7 @@ def _get_ready() -> None:
         share_templates,
         shorten_pauses,
         wait_for_no_disk,
+        wait_for_slow_machines,
     )
 
     import pbmserv
@@ -277,6 +278,7 @@ def _get_ready() -> None:
     read_migrations_once()
     wait_for_no_disk()
     shorten_pauses()
+    wait_for_slow_machines()
     Registry.installed()
     build_readers()
     _play()

@@ -88,7 +88,7 @@ class Posted(Letter):
 
 
 class SettlingDoor:
-    """The door for pages; it has play carry out each form at once."""
+    """The door for pages; it has play carry out each form at once, and bots move."""
 
     def __init__(self, house: Indoors) -> None:
         self._house, self._server = house, house.server
@@ -103,6 +103,7 @@ class SettlingDoor:
         self._house.make_in_time()
         number = await self._server.door.store_press(request)
         self._server.settle()
+        self._house.let_bots_move()  # the page would wait for them
         return number
 
 
@@ -214,9 +215,7 @@ class Indoors:
             to: an address; letters to others are left out.
         """
         self.make_in_time()
-        if self.server.bots_were_rung:  # to look takes a tenth of a mail
-            self.server.bots_were_rung = False
-            self.server.bot_worker.run_once()
+        self.let_bots_move()
         claimed = self.server.outbox.claim(Claim(1000))
         if claimed:
             self.server.outbox.settle([Sent(letter.id) for letter in claimed])
@@ -224,6 +223,12 @@ class Indoors:
         self._posted.update(letters)
         letters.sort(key=lambda letter: letter.id)
         return [letter for letter in letters if to in {"", letter.recipient}]
+
+    def let_bots_move(self) -> None:
+        """Let the bots do their work, if there may be some: to look takes a tenth of a mail."""
+        if self.server.bots_were_rung:
+            self.server.bots_were_rung = False
+            self.server.bot_worker.run_once()
 
     def make_letters(self) -> None:
         """Make the letters that the test still has; they show the present state.

@@ -19,14 +19,19 @@ from sqlalchemy import Connection, Engine, event
 
 from pbmserv.outbound import sender
 from pbmserv.service.auth import passwords
-from pbmserv.stages import play, supervisor
+from pbmserv.service.operators import pages as operators_pages
+from pbmserv.service.pages import board_presses
+from pbmserv.stages import play, play_of_pages, supervisor
 from pbmserv.store.core import database, schema
 from pbmserv.views.environment import environment, templates_root
+from pbmserv.web.mailbox import pages as mailbox_pages
 
 COMPILED = "PBMSERV_TEST_TEMPLATES"
 """Environment variable with the folder of compiled templates, which outlives a run."""
 
 MEMORY = Path("/dev/shm")
+PATIENCE_S = 60.0
+"""Seconds that a page of a test waits for what it shows."""
 MOST_OCTETS = 4 << 30
 """Free room that a run wants in memory: four times what it writes."""
 
@@ -76,6 +81,14 @@ def shorten_pauses() -> None:
     supervisor.SHARED = 2
     play.AGAIN_S = 0.3
     sender.TROUBLE_S = 0.5
+
+
+def wait_for_slow_machines() -> None:
+    """Let pages wait longer for play, for letters and for bots than a busy machine may take."""
+    board_presses.BOT_S = PATIENCE_S
+    operators_pages.ANSWER_S = PATIENCE_S
+    mailbox_pages.ANSWER_S = PATIENCE_S
+    play_of_pages.LONGEST_S = PATIENCE_S
 
 
 def keep_files_in_memory() -> None:

@@ -152,7 +152,6 @@ def test_bounces_within_an_hour_count_once(house: Indoors) -> None:
     assert again == [letter.text for letter in letters]  # each comes once more
 
 
-@pytest.mark.whole
 def test_a_month_between_them_is_forgotten(house: Indoors) -> None:
     number = BEGUN
     for _ in range(3):
@@ -187,7 +186,6 @@ def test_reports_without_proof_do_not_count(house: Indoors, kind: str) -> None:
         assert connection.execute(select(bounces)).all() == []
 
 
-@pytest.mark.whole
 def test_other_addresses_come_first(house: Indoors) -> None:
     number = begun(house)
     questions = house.send(ALICE, f"change address alice {PASSWORD} {ALICE} {OTHER}")
@@ -246,7 +244,6 @@ def test_an_unreachable_player_loses_in_the_end(house: Indoors) -> None:
     assert states(house, "reminder") == ["parked", "parked"]  # two for each turn
 
 
-@pytest.mark.whole
 def test_opponents_hear_of_it_once_a_week(house: Indoors) -> None:
     number = BEGUN
     given_up(house, number)
@@ -258,7 +255,6 @@ def test_opponents_hear_of_it_once_a_week(house: Indoors) -> None:
     assert to(house.send(ALICE, f"prefs alice {PASSWORD}"), BOB) == []
 
 
-@pytest.mark.whole
 def test_a_digest_waits_as_a_whole(house: Indoors) -> None:
     number = BEGUN
     house.send(ALICE, f"prefs alice {PASSWORD} digest=daily@07:30")
@@ -352,7 +348,6 @@ def test_reports_by_somebody_and_of_long_ago_prove_nothing(house: Indoors) -> No
 FORWARDED = "alice@gmail.example"
 
 
-@pytest.mark.whole
 def test_a_forwarded_letter_comes_back_under_another_name(house: Indoors) -> None:
     number, elsewhere, kind = BEGUN, FORWARDED, "qmail"
     assert come_back(house, chat(house, number), kind, to=elsewhere) == []
@@ -366,7 +361,6 @@ def test_a_forwarded_letter_comes_back_under_another_name(house: Indoors) -> Non
     assert "came-back" in [letter.kind for letter in to(letters, ALICE)]
 
 
-@pytest.mark.whole
 def test_one_of_two_mailboxes_behind_an_address_may_be_dead(house: Indoors) -> None:
     """Answered letters are read, even if others come back."""
     number = BEGUN

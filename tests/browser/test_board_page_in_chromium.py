@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from browser_tab import page_of
 from chromium import FOCUSED, enter, follow, looked_at, opened, reach, send, tap
 from playwright.sync_api import Browser, Request
@@ -44,7 +43,6 @@ def test_two_people_play_without_scripts(chromium: Browser, server: Running) -> 
         screen.context.close()
 
 
-@pytest.mark.whole
 def test_buttons_and_taps_are_seen_in_somebody_s_own_colours(
     chromium: Browser, server: Running
 ) -> None:
@@ -133,86 +131,4 @@ def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
     follow(screen.get_by_role("link", name="Standings"))
     assert any(request.url.endswith("/standings") for request in asked_for)
     assert {request.all_headers().get("referer", "") for request in asked_for} == {""}
-    screen.context.close()
-
-
-@pytest.mark.whole
-def test_a_board_is_sealed_stepped_through_and_begun_again(
-    chromium: Browser, server: Running
-) -> None:
-    server.send(ALICE, "blackbox solo alice -practice")
-    server.reply(server.letters(ALICE)[-1], "yes")
-    screen = opened(chromium, server, page_of(server.letters(ALICE)[-1]), 390, "light")
-    tap(screen, "A")
-    send(screen)
-    reach(screen, "Seal cells")
-    enter(screen)
-    reach(screen, "D4: empty, seal", "Shift+Tab")
-    enter(screen)
-    assert screen.evaluate(FOCUSED)["name"] == "D4: sealed by you, open"
-    looked_at(chromium, screen, 390, "dark")
-    screen.locator("#move").press("Enter")
-    screen.get_by_label("D4: sealed by you, mark").wait_for()
-    looked_at(chromium, screen, 1280, "light")
-    follow(screen.get_by_role("link", name="Back", exact=True))
-    looked_at(chromium, screen, 390, "dark")
-    assert screen.get_by_label("D4: empty").count() == 1
-    assert screen.locator("main button").count() == 0
-    follow(screen.get_by_role("link", name="Back to the game"))
-    reach(screen, "Begin the box again")
-    screen.keyboard.press("Enter")
-    reach(screen, "Yes, begin again")
-    enter(screen)
-    assert screen.get_by_label("sealed by you").count() == 0
-    follow(screen.get_by_role("button", name="Undo"))
-    assert screen.get_by_label("D4: sealed by you, mark").count() == 1
-    screen.context.close()
-
-
-@pytest.mark.whole
-def test_boxes_stand_beside_each_other_and_drawers_open(chromium: Browser, server: Running) -> None:
-    """Wide: both boxes, then talk and moves. Narrow: all below each other. Both without scripts."""
-    server.send(ALICE, "blackbox challenge alice wonder-land bob")
-    page = page_of(server.letters(ALICE)[-1])
-    server.reply(server.letters(BOB)[-1], "a1,c4,e5,g2\n\nGood luck, Alice!")
-    screen = opened(chromium, server, page, 1280, "light")
-    assert screen.get_by_role("button", name="Check my markers").count() == 0
-    follow(screen.get_by_role("button", name="Hide for me"))
-    assert "You hid 4 atoms" in screen.inner_text("main")
-    tap(screen, "+A1", "4")
-    send(screen)
-    for summary in ("What the signs mean", "The rules of Blackbox"):
-        screen.get_by_text(summary).click()
-    assert "Hit: the ray ran into an atom." in screen.inner_text("main")
-    looked_at(chromium, screen, 1280, "light")
-    looked_at(chromium, screen, 375, "dark")
-    names = (".own table", ".theirs table", ".said")
-    own, theirs, log = (screen.locator(name).bounding_box() for name in names)
-    assert own is not None
-    assert theirs is not None
-    assert log is not None
-    assert own["x"] + own["width"] <= theirs["x"]
-    assert theirs["x"] + theirs["width"] <= log["x"]
-    screen.set_viewport_size({"width": 375, "height": 740})
-    tops = [screen.locator(name).bounding_box() for name in names]
-    assert [box["y"] for box in tops if box] == sorted(box["y"] for box in tops if box)
-    screen.context.close()
-
-
-@pytest.mark.whole
-def test_a_game_begins_on_ones_own_page_by_keys(chromium: Browser, server: Running) -> None:
-    server.send(ALICE, "blackbox challenge alice wonder-land bob")
-    server.send(BOB, "blackbox seek bob wonder-land -size=8x8")
-    (welcome, *_) = server.letters(ALICE)
-    mine = welcome.text.rpartition("http://games.example")[2].strip()
-    screen = opened(chromium, server, mine, 375, "light")
-    looked_at(chromium, screen, 1280, "dark")
-    reach(screen, "who")
-    screen.keyboard.type("bob")
-    enter(screen)
-    assert "A letter tells you about your challenge" in screen.inner_text("main")
-    assert "alice challenges you" in server.letters(BOB)[-1].text
-    reach(screen, "Challenge bob")
-    enter(screen)
-    assert "A letter tells you about your challenge" in screen.inner_text("main")
     screen.context.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from chromium import enter, follow, looked_at, opened, reach, tap
+from chromium import follow, opened, tap
 from examples import DEEP
 from playwright.sync_api import Browser, Page
 from running import Running
@@ -73,25 +73,4 @@ def test_the_page_with_the_atoms_is_empty_once_it_is_left(
     with screen.expect_navigation():
         screen.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
     assert screen.get_by_label("your atom").count() == len(CELLS)  # nobody has shut it yet
-    screen.context.close()
-
-
-@pytest.mark.whole
-def test_both_play_by_thumb_and_by_keys(chromium: Browser, server: Running) -> None:
-    screen = opened(chromium, server, "/hide", 390, "light")
-    looked_at(chromium, screen, 390, "light")
-    follow(screen.get_by_role("button", name="Open the box"))
-    reach(screen, f"{CELLS[0]}: empty")
-    enter(screen)
-    tap(screen, *CELLS[1:])
-    looked_at(chromium, screen, 320, "dark")
-    reach(screen, "Hide!")
-    enter(screen)
-    looked_at(chromium, screen, 320, "light")
-    reach(screen, "Port A: not used, fire")
-    enter(screen)
-    assert "You fired port A" in screen.inner_text("main")
-    tap(screen, "+B3")
-    looked_at(chromium, screen, 1280, "dark")
-    assert "marker on B3" in screen.inner_text("main")
     screen.context.close()

@@ -27,15 +27,13 @@ def server(tmp_path: Path) -> Iterator[Running]:
 
 
 class Reader:
-    """A player at the mailbox, in a browser with or without scripts."""
+    """A player at the mailbox, in a browser."""
 
-    def __init__(self, chromium: Browser, server: Running, *, scripts: bool) -> None:
+    def __init__(self, chromium: Browser, server: Running) -> None:
         self.chromium, self.server = chromium, server
         secret = mailbox_secret(server.server.mail_domain.ring)
         self.top = f"http://127.0.0.1:{server.mailbox_port}/{secret}/"
-        self.context = chromium.new_context(
-            viewport={"width": 375, "height": 740}, java_script_enabled=scripts
-        )
+        self.context = chromium.new_context(viewport={"width": 375, "height": 740})
         self.page: Page = self.context.new_page()
         self.page.goto(self.top)
 
@@ -74,7 +72,7 @@ class Reader:
 
 
 def test_a_first_game_begins_in_the_mailbox(chromium: Browser, server: Running) -> None:
-    reader = Reader(chromium, server, scripts=True)
+    reader = Reader(chromium, server)
     page = reader.page
     reader.is_well_made("first", 320, "dark")
     follow(page.get_by_role("button", name="Sign both up"))
@@ -111,18 +109,3 @@ def test_a_first_game_begins_in_the_mailbox(chromium: Browser, server: Running) 
     with reader.context.expect_page() as opened:
         reader.letter.get_by_role("link", name="in a browser").click()
     assert "Your move on board 1" in opened.value.inner_text("h1")
-
-
-@pytest.mark.whole
-def test_without_scripts_all_but_the_waiting_is_the_same(
-    chromium: Browser, server: Running
-) -> None:
-    reader = Reader(chromium, server, scripts=False)
-    follow(reader.page.get_by_role("button", name="Sign both up"))
-    reader.open_newest("bob")
-    assert "Are you bob?" in reader.letter.locator("body").inner_text()
-    reader.reply("yes")
-    reader.tap("Play the house")
-    assert "house-beginner" in reader.letter.locator("body").inner_text()
-    follow(reader.page.get_by_role("link", name="As text"))
-    assert "Reply above this line" in reader.page.inner_text("pre")

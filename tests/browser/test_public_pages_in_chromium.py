@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from browser_tab import Tab, page_of
-from chromium import enter, follow, looked_at, opened, reach, tap
+from chromium import enter, follow, looked_at, opened, tap
 from playwright.sync_api import Browser, expect
 from running import Running, start
 
@@ -64,34 +64,6 @@ def test_the_front_page_plays_at_once_and_takes_players(chromium: Browser, playe
     screen.context.close()
 
 
-@pytest.mark.whole
-def test_a_guest_steps_back_and_is_asked_before_the_box_begins_again(
-    chromium: Browser, played: Running
-) -> None:
-    screen = opened(chromium, played, "/today", 390, "dark")
-    looked_at(chromium, screen, 320, "light")
-    tap(screen, "A", "+B3")
-    follow(screen.locator("#address a"))
-    address = screen.url
-    assert "tap=" not in address
-    looked_at(chromium, screen, 390, "dark")
-    assert screen.get_by_label("B3: your marker").count() == 1
-    follow(screen.get_by_role("link", name="Back", exact=True))
-    looked_at(chromium, screen, 1280, "light")
-    assert screen.get_by_label("B3: empty").count() == 1
-    assert screen.locator("main button").count() == 0
-    follow(screen.get_by_role("link", name="Back to the game"))
-    reach(screen, "Begin again")
-    enter(screen)
-    looked_at(chromium, screen, 320, "light")
-    follow(screen.get_by_role("link", name="No, go on"))
-    assert screen.url == address
-    follow(screen.get_by_role("button", name="Begin again"))
-    follow(screen.get_by_role("link", name="Yes, begin again"))
-    assert screen.get_by_label("your marker").count() == 0
-    screen.context.close()
-
-
 def test_public_pages_fit_and_are_accessible(chromium: Browser, played: Running) -> None:
     screen = opened(chromium, played, "/", 320, "light")
     for number, path in enumerate(PAGES):
@@ -100,7 +72,6 @@ def test_public_pages_fit_and_are_accessible(chromium: Browser, played: Running)
     screen.context.close()
 
 
-@pytest.mark.whole
 def test_the_longest_name_fits_a_phone(chromium: Browser, server: Running) -> None:
     name = "w" * 20
     server.sign_up(name, "wonder-land")

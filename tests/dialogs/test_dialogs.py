@@ -17,7 +17,6 @@ import pytest
 from blackbox_alone import every_game
 from dialog_play import DialogFailed, Play
 from dialog_reader import ALSO, Dialog, read_dialog
-from examples import WHOLE
 from examples_tried import Trying, check
 from indoors import HandedIn, indoors
 from migrated import migrated
@@ -33,17 +32,6 @@ THROUGH_SOCKETS = {
 }
 """Dialogs about refusals of SMTP, octets, copies, reports, attachments and the bots' thread, and a
 game from the signup to its end."""
-
-IN_A_WHOLE_RUN = {
-    *("team-captain-gone", "event-left", "event-deleted", "event-for-one", "event-two-names"),
-    *("hint-solo", "practice-edges", "house-report", "house-levels", "newcomers-boards"),
-    *("own-words-elsewhere", "own-words-digest", "plain-words", "moves-in-words", "family"),
-    *("known-people", "password-not-needed", "old-subjects", "several-answers", "leaving"),
-    *("away-later", "race-words", "report-race", "proof-solo", "proof-queued", "proof-seek"),
-    *("unreachable", "robots"),
-}
-"""Dialogs that are left out of a usual run: each tells more of a feature of another dialog, or what
-a folder of its own proves (events, proving, accounts, bounces, robots, replies)."""
 
 TRIED_IN = {
     "backgammon.no-option": "duplicate-dice-refused",
@@ -90,9 +78,8 @@ def _is_also_on_postgresql(path: Path) -> bool:
     return f"\n{ALSO}\n" in path.read_text("utf-8")
 
 
-PLAYED = [path for path in DIALOGS if WHOLE or path.stem not in IN_A_WHOLE_RUN]
-PLAYS = [("sqlite", path) for path in PLAYED]
-PLAYS += [("postgresql", path) for path in PLAYED if _is_also_on_postgresql(path)]
+PLAYS = [("sqlite", path) for path in DIALOGS]
+PLAYS += [("postgresql", path) for path in DIALOGS if _is_also_on_postgresql(path)]
 
 
 class Beginnings:
@@ -182,4 +169,4 @@ def _has_examples(path: Path) -> bool:
 
 
 def test_the_dialogs_that_are_named_here_exist() -> None:
-    assert {path.stem for path in DIALOGS} >= THROUGH_SOCKETS | IN_A_WHOLE_RUN
+    assert {path.stem for path in DIALOGS} >= THROUGH_SOCKETS

@@ -11,7 +11,7 @@ import pytest
 from duplicate_events import begin_duplicate, board_and_position, play_as_bot
 from indoors import PASSWORD, Posted, address_of, indoors
 from mailboxes_of_games import sentences, verdict_of
-from seasons import Field, kinds_to
+from seasons import Field
 
 from pbmserv.engine.position import Position
 from pbmserv.engine.proof import pledge_of
@@ -81,21 +81,6 @@ def _pledge(board: BoardRow) -> bytes:
     )
 
 
-@pytest.mark.whole
-def test_a_player_who_vanishes_harms_nobody(field: Callable[[int], Field]) -> None:
-    players = field(3)
-    _begun(players, "liar", "-games=1 -dice=1")
-    line = f"liar move {_board(players, 'bob')} bob {PASSWORD} 2 sixes"  # the house must doubt it
-    players.server.send(address_of("bob"), line)
-    letters = players.until(1, EventStatus.FINISHED, most=30)
-    assert players.event(1)["finished"] == players.event(1)["ends"]
-    assert [row.rank for row in _results(players)].count(GIVEN_UP) == 2
-    assert players.table(1) == [("bob", 4), ("ann", 1), ("cleo", 1)]
-    assert set(kinds_to(letters, "ann")[:-1]) == {"reminder"}
-    assert kinds_to(letters, "ann")[-1] == "event-ends"
-    assert kinds_to(letters, "bob") == ["event-news"]
-
-
 def test_a_player_leaves_while_the_house_is_to_move(field: Callable[[int], Field]) -> None:
     players = field(2)
     _begun(players, "liar", "-games=1 -dice=2")
@@ -113,7 +98,6 @@ def test_a_player_leaves_while_the_house_is_to_move(field: Callable[[int], Field
     assert players.table(1) == [("ann", 2), ("bob", 0)]
 
 
-@pytest.mark.whole
 def test_a_player_who_deletes_the_account_harms_nobody(field: Callable[[int], Field]) -> None:
     players = field(2)
     _begun(players, "liar", "-games=2 -dice=1")
@@ -155,7 +139,6 @@ class Late(Game[tuple[int, ...]]):
         return f"The rolls were: {' '.join(map(str, state))}."
 
 
-@pytest.mark.whole
 def test_a_game_gets_such_events_for_a_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,7 +57,6 @@ def _solves(players: Field, name: str, number: int) -> list[Posted]:
     return players.server.send(address_of(name), line)
 
 
-@pytest.mark.whole
 def test_the_table_compares_and_the_event_ends_on_its_day(field: Callable[[int], Field]) -> None:
     players = field(3)
     _begun(players)

@@ -95,24 +95,6 @@ def test_a_group_winner_who_leaves_is_followed_by_the_second(
     assert {name for name, _ in players.table(1, 3)} == {"ann", "gus"}
 
 
-@pytest.mark.whole
-def test_a_group_that_has_left_wins_no_cup(field: Callable[[int], Field]) -> None:
-    players = field(8)
-    players.all_say(f"cup join {GAME}")
-    players.live(0.1)
-    players.give_up(1)
-    players.until(1, EventStatus.RUNNING)
-    for name in ("finn", "gus"):
-        _win_all(players, 1, name)
-        players.says(name, "event leave 1")
-    players.says("hal", "event leave 1")
-    players.live(1)
-    assert players.event(1)["status"] == EventStatus.FINISHED
-    won = [letter for letter in players.news() if "You have won Monthly cup 1" in letter.one_line]
-    assert [letter.recipient for letter in won] == [address_of("ann")]
-    assert players.event(2)["waiting"] == ["ann"]  # the final of the year
-
-
 def test_nobody_wins_a_cup_in_which_nobody_has_moved(field: Callable[[int], Field]) -> None:
     """All are late on the same day: in Blackbox both players of a board hide first."""
     players = field(3)
@@ -216,7 +198,6 @@ def test_a_player_who_has_left_a_running_event_has_not_entered_it(
     assert "Event 1 takes no more entries" in refused.one_line
 
 
-@pytest.mark.whole
 def test_a_cup_winner_who_leaves_is_followed_by_the_second_in_the_final(
     field: Callable[[int], Field],
 ) -> None:
@@ -318,7 +299,6 @@ def test_a_barred_reserve_gets_no_board(field: Callable[[int], Field]) -> None:
 # -- careless operators --------------------------------------------------------------------------
 
 
-@pytest.mark.whole
 def test_a_season_that_is_postponed_has_one_season_after_it(
     field: Callable[[int], Field],
 ) -> None:

@@ -20,7 +20,7 @@ import pytest
 from duplicate_events import create_as_operator
 from indoors import PASSWORD, Indoors, address_of, indoors
 from running import MovableClock
-from seasons import GAME, Field, gather
+from seasons import GAME, Field
 from sqlalchemy import Connection, Row, select
 
 from pbmserv.service.events import letters, paired_games
@@ -196,7 +196,6 @@ def test_the_end_of_a_season_goes_on_where_it_was_killed(database_url: str, tmp_
     assert sorted(entry.player_id for entry in regulars) == list(range(1, 12))
 
 
-@pytest.mark.whole
 def test_the_winner_of_a_killed_cup_enters_the_final_once(
     database_url: str, tmp_path: Path
 ) -> None:
@@ -225,7 +224,6 @@ def test_the_winner_of_a_killed_cup_enters_the_final_once(
     assert finalists == [winner]
 
 
-@pytest.mark.whole
 def test_a_season_is_drawn_after_the_places_of_the_one_before(tmp_path: Path) -> None:
     """Let a server be down from the last day of a season to the start of the next one."""
     with indoors(tmp_path) as server:
@@ -240,39 +238,6 @@ def test_a_season_is_drawn_after_the_places_of_the_one_before(tmp_path: Path) ->
         server.move_clock(seconds=60)
         server.server.scheduler.run_once()
         assert players.status(2) == EventStatus.RUNNING
-
-
-def _enter_two_teams(server: Indoors) -> Field:
-    players = Field(server, NAMES[:8])
-    for name, members in (("Rooks", NAMES[:4]), ("Pawns", NAMES[4:8])):
-        gather(players, name, members)
-        players.says(members[0], f"team enter {GAME}")
-    return players
-
-
-@pytest.mark.whole
-def test_the_end_of_a_match_of_teams_goes_on_where_it_was_killed(
-    database_url: str, tmp_path: Path
-) -> None:
-    with indoors(tmp_path, database_url) as server:
-        players = _enter_two_teams(server)
-        players.pass_until(1, EventStatus.RUNNING)
-        now = _end_now(players, ended=3)
-    between_the_teams = Death(letters, "news", 1)
-    with _killed_and_resumed(
-        tmp_path, database_url, now, between_the_teams, status=EventStatus.FINISHED
-    ) as connection:
-        places = {entry.player_id: entry.place for entry in event_entries.of_event(connection, 1)}
-        letters_sent = connection.execute(
-            select(outbox.c.player_id, outbox.c.words)
-            .where(outbox.c.letter == "event-news", outbox.c.created_at >= now)
-            .order_by(outbox.c.player_id)
-        ).all()
-    assert [player_id for player_id, _ in letters_sent] == list(range(1, 9))
-    assert {words["what"] for _, words in letters_sent} == {"team-ended"}
-    assert places == {player_id: words["place"] for player_id, words in letters_sent}
-    champions = [words["team"] for _, words in letters_sent if words["champion"]]
-    assert champions in (["Rooks"] * 4, ["Pawns"] * 4)
 
 
 def _entered_duplicate(server: Indoors, game: str, count: int) -> tuple[Field, list[int]]:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from functools import partial
 
-import pytest
 from headers import read
 from seasons import GAME, Field
 
@@ -16,7 +15,6 @@ from pbmserv.service.operators.deeds import Signature
 OLGA = Signature("olga", "Both asked for it.")
 
 
-@pytest.mark.whole
 def test_a_merged_account_plays_on(season: Field) -> None:
     players = season
     players.server.sign_up("finn")

@@ -74,7 +74,6 @@ def test_games_that_still_run_on_the_last_day_are_decided(season: Field) -> None
     assert all(game["reason"] == "decided" for game in players.games(1))
 
 
-@pytest.mark.whole
 def test_a_cup_with_a_second_round(field: Callable[[int], Field]) -> None:
     players = field(9)
     players.all_say(f"cup join {GAME}")
@@ -136,7 +135,6 @@ def test_the_winner_of_a_december_cup_plays_in_the_final_of_that_year(
     assert players.event(2)["name"] == "Final of the Connect Four cups of 2026"
 
 
-@pytest.mark.whole
 def test_too_few_for_a_group_go_to_the_next_cup(field: Callable[[int], Field]) -> None:
     players = field(6)
     players.all_say(f"cup join {GAME}")

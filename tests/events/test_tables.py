@@ -123,7 +123,6 @@ def _sides(game: Pairing) -> Iterator[tuple[int, int, int, str]]:
     yield game.second_id, game.first_id, game.second_points, "black"
 
 
-@pytest.mark.whole
 def test_a_swiss_is_paired_as_another_program_does() -> None:
     """The other program is py4swiss, whose matching is that of bbpPairings.
 

@@ -97,7 +97,6 @@ def test_a_team_of_three_does_not_enter_and_one_that_shrinks_is_out(
     assert players.event(1)["entered"] == 0
 
 
-@pytest.mark.whole
 def test_a_captain_holds_an_event_of_teams_that_begins_when_it_is_full(
     field: Callable[[int], Field],
 ) -> None:
@@ -175,7 +174,6 @@ def test_players_who_have_entered_do_not_count_as_invited(
     assert "invite at most 2 players who do not enter" in refused.one_line
 
 
-@pytest.mark.whole
 def test_a_team_leaves_an_event_of_a_player_and_the_event_is_cancelled(
     field: Callable[[int], Field],
 ) -> None:
@@ -193,7 +191,6 @@ def test_a_team_leaves_an_event_of_a_player_and_the_event_is_cancelled(
     assert kinds_to(letters, "ann") == ["event-news"]
 
 
-@pytest.mark.whole
 def test_no_player_leaves_a_line_up_between_the_end_of_entries_and_the_draw(
     field: Callable[[int], Field],
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from indoors import address_of, indoors
 from seasons import GAME, PAWNS, ROOKS, Field, gather_two
 
@@ -42,7 +41,6 @@ def test_a_monthly_cup_has_a_table_while_it_takes_entries(field: Callable[[int],
     assert {letter.recipient for letter in tables} == {address_of("ann")}
 
 
-@pytest.mark.whole
 def test_a_match_of_teams_has_a_table_of_teams(tmp_path: Path) -> None:
     rooks = ROOKS[:4]
     with indoors(tmp_path) as server:

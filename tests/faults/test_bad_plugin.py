@@ -119,7 +119,7 @@ def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("database_url", "way"),
     # What differs on PostgreSQL is who notices that a process has ended.
-    [pytest.param("sqlite", "abort", marks=pytest.mark.whole), ("postgresql", "loop")],
+    [("sqlite", "abort"), ("postgresql", "loop")],
     indirect=["database_url"],
 )
 def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None:
@@ -289,7 +289,6 @@ def leaves(*_: object) -> None:
 @pytest.mark.parametrize(
     ("broken", "rule"),
     [
-        pytest.param("view", breaks_down, marks=pytest.mark.whole),
         ("apply", breaks_down),
         ("view", lambda *_: None),  # a template breaks down
     ],

@@ -85,7 +85,6 @@ def test_a_first_game_is_offered_only_where_it_can_be_played(tmp_path: Path) -> 
         assert "A first game" not in lines
 
 
-@pytest.mark.whole
 def test_stages_apart_greet_with_what_each_opens(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     settings = {"web": "127.0.0.1:0", "mailbox": "127.0.0.1:0", "lmtp": f"{tmp_path}/lmtp.sock"}
@@ -96,7 +95,6 @@ def test_stages_apart_greet_with_what_each_opens(tmp_path: Path) -> None:
         assert not re.search(r"SMTP|LMTP|http|pages|browser|send --from", server.greeting)
 
 
-@pytest.mark.whole
 def test_the_one_address_of_the_greeting_is_the_mailbox(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     with Process(tmp_path, url, web="127.0.0.1:0", mailbox="127.0.0.1:0") as server:

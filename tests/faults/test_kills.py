@@ -60,7 +60,6 @@ def test_nothing_is_lost_doubled_or_left_behind(
     assert report.letters > report.taken
 
 
-@pytest.mark.whole
 def test_nothing_is_lost_or_doubled_where_queues_are_asked_share_by_share(
     postgres_url: str, tmp_path: Path
 ) -> None:

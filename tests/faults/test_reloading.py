@@ -71,11 +71,10 @@ class Served:
             dkim_keys=f"s1={files.signing}",
         )
 
-    def hang_up(self, *, times: int = 1) -> str:
+    def hang_up(self) -> str:
         """Send SIGHUP, wait until all is read, and give back what the log says of it."""
         before = self.process.errors
-        for _ in range(times):
-            self.process.process.send_signal(signal.SIGHUP)
+        self.process.process.send_signal(signal.SIGHUP)
 
         def new_log() -> str:
             return self.process.errors.removeprefix(before)
@@ -138,7 +137,7 @@ def test_new_keys_and_certificates_are_taken_up_and_nothing_else_changes(
         # Once more, and broken: everything stays as it was, and a sentence says so of each.
         files.key.write_text("broken")
         files.signing.write_text("broken")
-        log = served.hang_up(times=2)
+        log = served.hang_up()
         assert 'the one before stays" asked=SIGHUP stage=door why=' in log
         assert "a DKIM key stays as it was" in log
         assert "Traceback" not in log

@@ -22,8 +22,6 @@ from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.postgresql import timeouts
 
-pytestmark = pytest.mark.slow
-
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"
 SHORT = {"options": "-c statement_timeout=1000"}
@@ -123,23 +121,6 @@ def test_when_packets_are_swallowed_mails_are_put_off_and_later_all_goes_on(
     server.server.bot_worker.run_once()  # and so have the bots
     server.live(days=7, hours=1)
     assert server.letters(table.players[1].address)  # and so has who looks at clocks
-
-
-@pytest.mark.whole
-def test_a_queue_of_mails_is_put_off_together(
-    server: Running, way: SilentWay, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each would wait for itself else, four at a time."""
-    monkeypatch.setattr("pbmserv.store.core.writer.QUEUED_S", 0.5)
-    way.fall_silent()
-    wires = [Wire(server.port, source=f"127.0.4.{n}") for n in range(1, 20)]
-    for n, wire in enumerate(wires):
-        wire.begin(ALICE, OURS)
-        wire.say(mail(ALICE, f"help {n}") + b"\r\n.\r\n")
-    assert {wire.answer() for wire in wires} == {TRY_LATER}
-    for wire in wires:
-        wire.close()
-    way.speak()
 
 
 def test_a_start_without_its_database_is_one_sentence(tmp_path: Path) -> None:

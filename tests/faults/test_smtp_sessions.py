@@ -177,7 +177,7 @@ def test_a_mail_that_is_taken_renews_patience(embedded: Running) -> None:
 def test_silence_ends_a_session(
     embedded: Running, begun: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listener, "SESSION_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(listener, "SESSION_TIMEOUT_S", 1.0)  # a busy machine may say less in time
     with Wire(embedded.port, hello="") as wire:
         if begun == "a command":
             wire.say(b"EHLO play")

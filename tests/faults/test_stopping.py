@@ -202,27 +202,3 @@ def test_a_stop_reaches_processes_that_have_only_just_begun(
     assert "a process has died before all were ready" in served.stderr
     assert f"code={-signal.SIGTERM}" in served.stderr
     assert served.returncode == 1
-
-
-@pytest.mark.whole
-def test_a_process_that_the_database_fails_says_so_in_a_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    served = refused_with(
-        tmp_path,
-        monkeypatch,
-        "import signal, sqlite3\n"
-        "from sqlalchemy.exc import OperationalError\n"
-        "from pbmserv.stages import supervisor\n"
-        "def run_stage(setup):\n"
-        "    if setup.name != 'door':  # else another process may end the start first\n"
-        "        signal.pause()\n"
-        "    full = sqlite3.OperationalError('database or disk is full')\n"
-        "    raise OperationalError('INSERT secret', {}, full)\n"
-        "supervisor.run_stage = run_stage\n",
-    )
-    assert (
-        'error stages "a process cannot go on" stage=door because="database or disk is full"'
-    ) in served.stderr
-    assert "secret" not in served.stderr
-    assert served.returncode == 1

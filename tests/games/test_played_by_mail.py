@@ -120,11 +120,7 @@ class Table:
         ("hex", "-size=5", "c3 swap a1 c2 b2 b4 d1 a5 e5", "a chain from edge to edge"),
         ("gomoku", "", "h8,i9,g7 white j10 a1 k11 b2 l12 c3 m13", "five in a row"),
         ("go", "", "c5 g5 pass pass dead_g5 agree", "black by 73.5 points"),
-        # Long games; `proving/test_games_proven.py` plays both by mail, too.
-        pytest.param("backgammon", "", "", "all men are off", marks=pytest.mark.whole),
-        pytest.param(
-            "battleships", "-salvo", "random random", "all ships are sunk", marks=pytest.mark.whole
-        ),
+        # `proving/test_games_proven.py` plays Backgammon and Battleships by mail.
         ("liar", "-dice=1", "1_six liar", "the last player with dice"),
         ("chess", "", "e4 e5 Bc4 Nc6 Qh5 Nf6 Qxf7", "checkmate"),
     ],

@@ -163,7 +163,6 @@ def test_no_page_costs_more(world: Any, hostile: Any) -> None:
 # -- letters about many boards ----------------------------------------------------------------
 
 
-@pytest.mark.whole
 def test_no_letter_about_many_boards_costs_more(world: Any, hostile: Any) -> None:
     with world.at_once():
         full = [_full(world, hostile) for _ in range(MANY)]

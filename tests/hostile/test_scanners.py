@@ -1,8 +1,7 @@
 """Every reader of a stranger's text takes a time that is linear in its length.
 
 Each reader gets texts that repeat each of many pieces, alone or behind beginnings that make the
-reader look closer. A new reader needs a line in `SCANNERS`. `test_patterns` asks each pattern
-alone, and says why there are two tests.
+reader look closer. A new reader needs a line in `SCANNERS`.
 """
 
 from __future__ import annotations

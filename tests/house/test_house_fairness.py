@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -116,30 +116,6 @@ def test_worlds_that_a_level_cannot_tell_apart_get_the_same_move_in_as_much_work
             else:  # to count makes it slow
                 assert thought(world, level) == ours
             compared += 1
-
-
-def parts(value: object, seen: set[int]) -> Iterator[object]:
-    """Yield a value and all values that can be reached by attributes and elements."""
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    yield value
-    inside: list[object] = list(vars(value).values()) if hasattr(value, "__dict__") else []
-    if is_dataclass(value):
-        inside += [getattr(value, field.name) for field in fields(value)]
-    if isinstance(value, tuple | list | set | frozenset):
-        inside += value
-    for part in inside:
-        yield from parts(part, seen)
-
-
-def test_nothing_that_a_bot_is_handed_leads_to_what_it_may_not_know() -> None:
-    position = begun(KINDS[0], Rng(b"view", 0))
-    view = GAME.view(position.state, BOT)
-    for part in parts(view, set()):
-        assert not isinstance(part, State | Position | bytes | Rng)
-    assert view.own is not None
-    assert view.own.atoms is None
 
 
 @pytest.fixture

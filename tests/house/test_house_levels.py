@@ -6,10 +6,8 @@ import json
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from statistics import mean
 
 import pytest
-from examples import DEEP
 from test_house_solver import ALICE, box_to_solve
 
 from pbmserv.commands.help_topics import topic
@@ -24,8 +22,6 @@ from pbmserv.games.blackbox.options import Options
 from pbmserv.views.texts import render_text
 
 FILE = Path(levels.__file__).parent / STRENGTH
-LOST = 15
-"""Turns that count for a lost game."""
 MEASURED = json.loads(FILE.read_text())["levels"]
 
 
@@ -95,19 +91,6 @@ def played(level: str, options: Options, number: int) -> tuple[list[str], bool]:
         state = GAME.apply(state, ALICE, GAME.parse(view, moves_made[-1]), lot).state
         state = replace(state, turns=state.turns + 1)
     return moves_made, state.outcome.reason == "solved"
-
-
-@pytest.mark.slow
-@pytest.mark.whole
-def test_a_stronger_level_needs_fewer_turns() -> None:
-    """`MEASURED` is about the usual board; a small one shows the same order."""
-    options, count = GAME.options(("-size=5x5", "-atoms=3"), 2), 24 if DEEP else 6
-    turns = []
-    for level in LEVELS:
-        games = [played(level, options, number) for number in range(count)]
-        turns.append(mean(len(moves) if has_won else LOST for moves, has_won in games))
-    assert turns == sorted(set(turns), reverse=True)
-    assert len({moves[0] for moves, _ in games}) > 2, "the best does not always begin alike"
 
 
 @pytest.mark.usefixtures("reread_trees")

@@ -18,9 +18,8 @@ from examples import DEEP
 from rows import rows
 
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Seat, Step
+from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.bots import candidates as finding
-from pbmserv.games.blackbox.bots import coach
 from pbmserv.games.blackbox.bots import loops as loading
 from pbmserv.games.blackbox.bots.candidates import (
     candidates,
@@ -105,7 +104,6 @@ def test_every_layout_of_a_sample_explains_all_results(side: int, count: int, po
     assert samples == settled_samples(sampler, board, tuple(results), *amounts)
 
 
-@pytest.mark.whole
 def test_a_sample_is_nearly_as_likely_to_hold_one_layout_as_another() -> None:
     """Each of 40 to 200 fitting layouts is drawn about equally often."""
     board, count = geometry(6, 6), 3
@@ -168,23 +166,6 @@ def view_of(words: tuple[str, ...], atoms: frozenset[int], fired: Iterable[int])
             move = GAME.parse(GAME.view(state, ALICE), options.board.ports[port])
             state = replace(GAME.apply(state, ALICE, move, Rng(b"", 0)).state, turns=2)
     return GAME.view(state, ALICE)
-
-
-@pytest.mark.whole
-def test_the_house_knows_a_large_box_when_its_results_leave_one() -> None:
-    atoms = box_of(LARGE, 4)
-    ports = Random(4).sample(range(52), 18)
-    view = view_of(LARGE, atoms, ports)
-    assert view.own is not None
-    assert [port for port in ports if port in view.own.order] == list(view.own.order)
-    guesses = candidates(view, Rng(b"known", 1))
-    assert guesses.complete
-    assert atoms in guesses.layouts
-    for spectrum in guesses.spectra:
-        assert all(spectrum[port] == out for port, out in view.own.results)
-    boxes = tuple(replace(box, guessed=(atoms,)) for box in view.boxes)
-    guesses = candidates(replace(view, boxes=boxes), Rng(b"known", 1))
-    assert atoms not in guesses.layouts, "a guess that was wrong is not a candidate"
 
 
 def test_on_a_large_board_the_house_knows_what_its_view_tells_and_no_more() -> None:
@@ -260,44 +241,3 @@ def test_code_compiled_from_other_sources_is_compiled_again(
     with loading._compile_folder():
         assert not kept.exists()
     assert sources.read_text() != "another rays.walk"
-
-
-@pytest.mark.whole
-def test_the_coach_follows_each_probe_of_a_large_board() -> None:
-    """Counts and estimates of layouts never grow, and the box itself is one of them at the end."""
-    options = GAME.options(["-size=10x10", "-atoms=6", "-fair"], 2)
-    lots = Rng(b"coach", 0)
-    start = new_state(options, 2)
-    boxes = tuple(
-        replace(box, atoms=frozenset(lots.sample(options.board.cells, 6))) for box in start.boxes
-    )
-    state = replace(start, boxes=boxes, turns=2)
-    steps = [Step(state, {})]
-    while len(steps) <= 10:
-        view = GAME.view(state, Seat(0))
-        port = lots.choice([at for at, mark in enumerate(view.boxes[0].marks) if not mark])
-        steps.append(GAME.apply(state, Seat(0), GAME.parse(view, options.board.ports[port]), lots))
-        state = replace(steps[-1].state, turns=2)
-    rows = coach.analyse(steps, Seat(0)).rows
-    assert len(rows) == 10
-    left = [row.after or row.about or 0 for row in rows]
-    assert left == sorted(left, reverse=True)
-    assert left[-1] >= 1
-    for row in rows:
-        assert row.gained is not None
-        assert row.expected is not None
-        assert row.best
-
-
-def test_it_is_kept_where_a_folder_can_be_made(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """No user can create a folder below a file."""
-    taken = tmp_path / "taken"
-    taken.touch()
-    monkeypatch.setattr(loading, "_cache_folders", lambda: iter([taken, tmp_path / "free"]))
-    with loading._compile_folder() as folder:
-        assert folder == str(tmp_path / "free" / "blackbox-loops")
-    monkeypatch.setattr(loading, "_cache_folders", lambda: iter([taken]))
-    with loading._compile_folder() as folder:
-        assert not folder

@@ -71,7 +71,6 @@ def test_the_search_finds_each_fitting_layout_once(data: st.DataObject) -> None:
     ("count", "layouts", "layouts_with_equal_spectra"),
     [(3, 7_140, {2: 12}), (4, 58_905, {2: 696, 3: 36, 4: 24, 5: 8})][: 2 if DEEP else 1],
 )
-@pytest.mark.whole
 def test_six_by_six_has_so_many_ambiguous_spectra(
     count: int, layouts: int, layouts_with_equal_spectra: dict[int, int]
 ) -> None:
@@ -182,7 +181,6 @@ def test_every_number_of_atoms_counts_as_equally_likely() -> None:
     assert weights[1] == pytest.approx(weights[2], rel=0.001)
 
 
-@pytest.mark.whole
 def test_the_largest_boards_are_played_too() -> None:
     for words in (("-size=26x26", "-atoms=300"), ("-size=26x3", "-atoms=2-40")):
         options = GAME.options(words, 2)
@@ -217,7 +215,6 @@ def test_where_equal_results_are_right_the_hard_bot_hides_what_is_unique(
         assert all(is_unique(options, layout) for layout in hidden)
 
 
-@pytest.mark.whole
 def test_hidden_layouts_are_hard_to_find() -> None:
     """A random one takes the tree 6.6 probes."""
     options = GAME.options((), 2)

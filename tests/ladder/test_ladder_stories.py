@@ -165,7 +165,6 @@ def test_a_server_that_was_down_for_a_week_carries_out_the_results_in_their_orde
     assert server.letters() == []
 
 
-@pytest.mark.whole
 def test_who_challenged_whom_is_judged_when_the_game_ends(server: Correspondence) -> None:
     climbers = Climbers(server, ("alice", "bob", "carol"))
     up, over = climbers.challenges("carol", "bob"), climbers.challenges("carol", "alice")
@@ -196,7 +195,6 @@ def test_a_player_has_at_most_three_challenges_and_pairs_rest_for_seven_days(
     climbers.challenges("frank", "alice")
 
 
-@pytest.mark.whole
 def test_no_more_challenges_come_in_than_the_rank_takes(server: Correspondence) -> None:
     climbers = Climbers(server, (*PEOPLE, "gina", "hugo"))
     for name in ("bob", "carol", "dave", "erin", "frank"):
@@ -253,7 +251,6 @@ def test_ninety_days_at_first_place_lead_to_the_hall_of_fame(server: Corresponde
     assert "to 10 June 2026" not in text, "bob's eight days are too short"
 
 
-@pytest.mark.whole
 def test_letters_about_movements_can_be_ended_and_come_back(server: Correspondence) -> None:
     climbers = Climbers(server, ("alice", "bob", "carol"))
     board = climbers.challenges("bob")
@@ -302,7 +299,6 @@ def test_a_broken_result_is_put_off_and_stops_no_other(
     assert [tuple(row) for row in rows] == [(None, "up"), (None, "up")]
 
 
-@pytest.mark.whole
 def test_two_players_who_are_both_late_keep_their_places(server: Correspondence) -> None:
     climbers = Climbers(server, ("alice", "bob"))
     climbers.challenges("bob")  # neither hides any atoms

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from examples import DEEP, WHOLE
+from examples import DEEP
 
 from pbmserv.cli.main import run
 from pbmserv.errors import OperatorError
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 LETTER = "letters/address-asked.j2"
 UNKNOWN_VALUES = (
-    [("help", "\n{{ hose }}", 2, "no template gets a value called hose")] if WHOLE else []
+    [("help", "\n{{ hose }}", 2, "no template gets a value called hose")] if DEEP else []
 )
 """Faults that are found among the values of all templates, which takes a second."""
 

@@ -6,9 +6,6 @@ import os
 import shutil
 import signal
 import sqlite3
-import threading
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,7 +41,6 @@ from sqlalchemy import (
     type_coerce,
     update,
 )
-from sqlalchemy.engine import make_url
 from sqlalchemy.types import NullType
 
 from pbmserv import files
@@ -53,7 +49,7 @@ from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery.letter_claims import Claim
 from pbmserv.store.delivery.shares import SHARES
-from pbmserv.store.operators import backup, backup_sqlite
+from pbmserv.store.operators import backup
 from pbmserv.store.operators.backup import SKIPPED
 from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.boards import boards
@@ -375,7 +371,6 @@ def test_a_copy_of_an_older_version_is_upgraded_first(
     assert (tmp_path / "copy").read_bytes() == before
 
 
-@pytest.mark.whole
 def test_a_value_that_postgresql_refuses_is_reported_without_quoting_it(
     played: str, tmp_path: Path, empty_postgres_url: str
 ) -> None:
@@ -435,45 +430,3 @@ def restore_when_free(url: str, copy: Path) -> None:
             restore(url, copy, files.replacing)
             return
     raise AssertionError("it stays in use")
-
-
-@pytest.mark.whole
-def test_a_server_that_starts_during_a_restore_waits_without_a_time_limit(
-    played: str, tmp_path: Path, empty_postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    half, go_on = threading.Event(), threading.Event()
-    rows_of = backup_sqlite.Contents.rows
-
-    def slowly(contents: backup_sqlite.Contents, table: Table) -> Iterator[Mapping[str, Any]]:
-        if table is players:
-            half.set()
-            assert go_on.wait(PATIENCE_S)
-        yield from rows_of(contents, table)
-
-    monkeypatch.setattr(backup_sqlite.Contents, "rows", slowly)
-    given_url = make_url(empty_postgres_url)
-    hurried = given_url.update_query_dict({"options": "-c statement_timeout=300"})
-    with (
-        ThreadPoolExecutor(2) as others,
-        closing(Database(empty_postgres_url)) as server,
-        closing(Database(empty_postgres_url)) as watching,
-    ):
-        restored = others.submit(
-            restore, hurried.render_as_string(hide_password=False), tmp_path / "copy"
-        )
-        assert half.wait(PATIENCE_S)
-        started = others.submit(schema.prepare, server)
-        with watching.reading.connect() as connection:
-            end = monotonic() + PATIENCE_S
-            while not connection.execute(_WAITING).scalar_one():
-                assert monotonic() < end
-            connection.execute(text("SELECT pg_sleep(0.5)"))
-        assert not restored.done()
-        assert not started.done()
-        go_on.set()
-        restored.result()
-        started.result()
-    assert rows(empty_postgres_url) == rows(played)
-
-
-_WAITING = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")

@@ -47,7 +47,6 @@ def test_players_of_one_board_cannot_be_merged(house: Indoors) -> None:
         do(house, people.merge, userid="alice", into="alice")
 
 
-@pytest.mark.whole
 def test_the_ratings_are_those_of_one_person(house: Indoors) -> None:
     for number, (first, second) in enumerate((("alice", "carol"), ("bob", "carol")), 1):
         house.send(address_of(first), f"blackbox challenge {first} {second}")

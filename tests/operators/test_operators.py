@@ -82,7 +82,6 @@ def test_a_reset_revokes_old_letters_and_mails_new_ones(house: Indoors) -> None:
     assert any("You fired port 1" in letter.text for letter in house.reply(board_again, "1"))
 
 
-@pytest.mark.whole
 def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
     number = start_board(house)
     house.live(days=8)

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import smtplib
-import sqlite3
 import subprocess
 import sys
 import sysconfig
@@ -15,10 +14,9 @@ import venv
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import chdir, closing, contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from email.message import EmailMessage
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,7 +24,6 @@ import pytest
 from pbmserv import __version__
 from pbmserv.cli.main import run as cli
 from pbmserv.extras import LIBRARIES
-from pbmserv.store.core import schema
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = {
@@ -199,23 +196,6 @@ def test_the_source_archive_has_all_that_is_needed_to_build_and_test(built: Buil
     assert not [name for name in names if "__pycache__" in name or "/." in name]
 
 
-@pytest.mark.whole
-def test_alembic_finds_the_migrations_and_the_databases_of_an_installed_server(
-    installed: Path, tmp_path: Path
-) -> None:
-    module = ("-m", "pbmserv")  # the other way to start it
-    ini = run(installed / "python", *module, "db", "alembic-ini", folder=tmp_path).strip()
-    assert ini.startswith(str(installed.parent))
-    alembic = partial(run, installed / "python", "-m", "alembic", "-c", ini, folder=tmp_path)
-    logged = alembic("upgrade", "head")
-    names = [Path(line.removesuffix(":")).name for line in logged.splitlines()]
-    assert names == ["pbmserv.sqlite3", "pbmserv-mail.sqlite3"]
-    for name in names:
-        with closing(sqlite3.connect(tmp_path / "var" / name)) as database:
-            revisions = database.execute("SELECT version_num FROM alembic_version").fetchall()
-        assert revisions == [(schema.head(),)]
-
-
 def test_a_server_in_an_empty_folder_answers_mails_and_stops_when_told(
     installed: Path, tmp_path: Path
 ) -> None:
@@ -260,9 +240,3 @@ def test_a_server_in_an_empty_folder_answers_mails_and_stops_when_told(
         assert broken.startswith(sentence), broken
         parts = Counter(tuple(line.split()[1:3]) for line in lines)
         assert parts == {("info", "receive"): 4, ("info", "send"): 2}, logged
-
-
-@pytest.mark.whole
-def test_a_written_game_is_installed_without_an_index(installed: Path, tmp_path: Path) -> None:
-    answer = run(installed / "pbmserv", "game", "check", "nim", "--seeds", "1", folder=tmp_path)
-    assert "Nothing is wrong." in answer

@@ -27,31 +27,6 @@ def test_the_oldest_is_the_one_that_readers_are_told() -> None:
         assert f"Python {oldest} or newer" in (ROOT / name).read_text(), name
 
 
-@pytest.fixture
-def search() -> Path:
-    """The script of continuous integration that looks for them; no source archive carries it."""
-    script = ROOT / ".ci" / "pythons"
-    if not script.exists() or shutil.which("bash") is None:
-        pytest.skip("NOT RUN: this is no checkout, or there is no bash")
-    return script
-
-
-@pytest.mark.whole
-def test_the_search_tells_of_each_what_is_here(search: Path) -> None:
-    output = subprocess.run([search], capture_output=True, text=True, check=True).stdout
-    lines = [line.split() for line in output.splitlines()]
-    assert [line[0] for line in lines] == SUPPORTED
-    for version, *columns in lines:
-        if columns:
-            full, python = columns
-            assert full.startswith(f"{version}.")
-            program = "import platform; print(platform.python_version())"
-            result = subprocess.run(
-                [python, "-c", program], capture_output=True, text=True, check=True
-            )
-            assert result.stdout.strip() == full
-
-
 def make(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = ["make", "--no-print-directory", "-C", str(ROOT), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)

@@ -7,7 +7,6 @@ import smtplib
 import subprocess
 from pathlib import Path
 
-import pytest
 from mailers import Player
 from postfix import Postfix, postfix
 from processes import Process, wait_until
@@ -37,30 +36,6 @@ def output_of(mta: Postfix, name: str, *arguments: str) -> str:
     command = [program(name), "-c", str(mta.folder / "etc"), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     return done.stdout.strip()
-
-
-def without_the_mend(lines: str) -> str:
-    return "\n".join(line for line in lines.splitlines() if line != MEND)
-
-
-@pytest.mark.whole
-def test_a_domain_among_the_destinations_never_reaches_us(tmp_path: Path) -> None:
-    program("postfix")
-    with postfix(free_port(), ("alice",), own_lines=DEBIAN) as mta:
-        main = mta.folder / "etc" / "main.cf"
-        main.write_text(without_the_mend(main.read_text()))
-        output_of(mta, "postfix", "reload")
-        with smtplib.SMTP("127.0.0.1", mta.port) as client:
-            client.ehlo()
-            client.mail("alice@players.example")
-            code, _ = client.rcpt("pbmserv@games.example")
-        assert code >= 400, "nobody but us could have taken it, and nobody asked us"
-        # The three ways to see it that the README names.
-        assert "games.example" in output_of(mta, "postconf", "-n", "mydestination")
-        assert "do not list domain games.example in BOTH mydestination and" in mta.log
-        # Our table answers all the same: that it does proves nothing.
-        maps = output_of(mta, "postconf", "-h", "virtual_mailbox_maps")
-        assert output_of(mta, "postmap", "-q", "pbmserv@games.example", maps) == "pbmserv"
 
 
 def test_our_lines_below_debian_s_bring_mail_to_us(tmp_path: Path) -> None:

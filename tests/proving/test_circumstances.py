@@ -83,7 +83,6 @@ def test_a_game_of_an_odd_course_is_proven(tmp_path: Path, name: str) -> None:
         proven(game, *players)
 
 
-@pytest.mark.whole
 def test_a_copy_of_the_first_mail_and_a_second_reply_change_nothing(tmp_path: Path) -> None:
     with begin_game(tmp_path, "liar challenge anna bela -dice=1", *TWO) as game:
         game.reply("anna", "1 two")
@@ -124,7 +123,6 @@ def test_a_move_that_was_taken_back_stays_in_the_record(tmp_path: Path) -> None:
         proven(game, *TWO)
 
 
-@pytest.mark.whole
 def test_private_notes_of_the_other_player_do_not_count_in_my_hashes(tmp_path: Path) -> None:
     def hashes() -> list[bytes]:
         return re.findall(rb" record=([0-9a-f]{64})", game.mails["bela"][-1])
@@ -159,7 +157,6 @@ def test_letters_in_other_forms_prove_the_game_too(tmp_path: Path) -> None:
             assert file.get_filename() == "blackbox-1.txt"
 
 
-@pytest.mark.whole
 def test_tiny_letters_prove_the_record_that_their_reader_asks_for(tmp_path: Path) -> None:
     with begin_game(tmp_path, SMALL, *TWO) as game:
         game.send("anna", f"prefs anna {PASSWORD} format=tiny")
@@ -182,7 +179,6 @@ def test_tiny_letters_prove_the_record_that_their_reader_asks_for(tmp_path: Path
         assert "does not fit" in sentences(verdict)[-1]
 
 
-@pytest.mark.whole
 def test_a_digest_carries_the_hashes_of_all_its_boards(tmp_path: Path) -> None:
     with begin_game(tmp_path, SMALL, *TWO) as game:
         game.send("anna", "liar challenge anna bela")
@@ -214,7 +210,6 @@ def test_a_game_with_the_house_has_one_mark(tmp_path: Path) -> None:
         assert "house" not in text
 
 
-@pytest.mark.whole
 def test_a_plan_that_another_player_s_mail_lets_go_on_has_no_mark(tmp_path: Path) -> None:
     with begin_game(tmp_path, "liar challenge anna bela -dice=2", *TWO) as game:
         game.send("bela", f"liar queue 1 bela {PASSWORD} 3 twos")
@@ -287,7 +282,6 @@ def test_a_player_who_accepts_on_a_page_is_named(tmp_path: Path) -> None:
         assert "By the record bela accepted without a mail" in proven(game, *TWO)
 
 
-@pytest.mark.whole
 def test_who_has_accepted_has_not_moved(tmp_path: Path) -> None:
     """To resign before the first move declines the game, and a silent player loses nothing."""
     with indoors(tmp_path) as world:
@@ -334,7 +328,6 @@ def test_a_box_of_the_day_is_pledged_and_opened_when_it_is_solved(tmp_path: Path
         assert not pledges[0] & pledges[1], "each board has a seed of its own"
 
 
-@pytest.mark.whole
 def test_a_follower_sees_the_hashes_of_spectators(tmp_path: Path) -> None:
     with begin_game(tmp_path, SMALL, *TWO) as game:
         game.world.sign_up("carl")
@@ -432,7 +425,6 @@ def test_a_summary_of_many_boards_keeps_the_pledge_of_a_search(
         assert [str(field).partition(";")[0] for field in fields] == ["search"]
 
 
-@pytest.mark.whole
 def test_the_first_dice_of_a_match_of_seekers_are_mixed_too(tmp_path: Path) -> None:
     with indoors(tmp_path) as world:
         game = seeking(world, "liar seek -dice=1")
@@ -504,7 +496,6 @@ def test_the_first_mail_of_a_player_alone_draws_the_box_and_no_later_one(tmp_pat
         )
 
 
-@pytest.mark.whole
 def test_a_first_hint_draws_the_box_too(tmp_path: Path) -> None:
     with begin_game(tmp_path, SOLO, "anna") as game:
         game.reply("anna", "hint")
@@ -515,7 +506,6 @@ def test_a_first_hint_draws_the_box_too(tmp_path: Path) -> None:
         proven(game, "anna")
 
 
-@pytest.mark.whole
 def test_practice_keeps_its_box_whatever_is_taken_back(tmp_path: Path) -> None:
     with begin_game(tmp_path, f"{SOLO} -practice", "anna") as game:
         game.reply("anna", "1")
@@ -545,7 +535,6 @@ def test_a_box_of_a_player_who_begins_on_a_page_is_the_server_s_alone(tmp_path: 
         assert "The server hid the box alone" in proven(game, "anna")
 
 
-@pytest.mark.whole
 def test_a_copy_of_a_drawn_box_has_the_same_atoms(tmp_path: Path) -> None:
     with begin_game(tmp_path, SOLO, "anna") as game:
         game.reply("anna", "1")

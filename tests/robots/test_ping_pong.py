@@ -166,7 +166,6 @@ def test_a_writer_of_too_many_messages_reaches_nobody_more(post: Post) -> None:
     assert letters[3:] == [[], []]
 
 
-@pytest.mark.whole
 def test_a_person_reads_of_each_board_and_undo_that_the_same_words_lead_to(post: Post) -> None:
     """The same question is answered 20 times a week, but these are more than answers."""
     server = post.servers["a.example"]

@@ -14,7 +14,7 @@ import pytest
 from asgi_client import fetch, site_of
 from blackbox_alone import every_game
 from duplicate_events import begin_duplicate, board_and_position, play_as_bot
-from examples import WHOLE
+from examples import DEEP
 from indoors import PASSWORD, Indoors, Posted, address_of
 from test_race_worlds import indoors_drawing, without_nonces
 
@@ -164,7 +164,7 @@ def _is_open(letters: list[Posted]) -> bool:
     return any("won board 3" in letter.text or "seed: " in letter.text for letter in letters)
 
 
-@pytest.mark.parametrize("game", SEEN_AT_FIRST if WHOLE else ["liar"])
+@pytest.mark.parametrize("game", SEEN_AT_FIRST if DEEP else ["liar"])
 def test_no_later_draw_reaches_a_player_who_may_still_play_it(
     game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

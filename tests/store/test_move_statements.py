@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from distributed_tables import distribute
-from examples import WHOLE
+from examples import DEEP
 from indoors import Indoors, address_of, indoors
 from one_node import reason_to_ask_others
 from rows import rows
@@ -138,7 +138,7 @@ def test_no_statement_of_a_game_asks_two_nodes(server: Indoors, divided: Databas
             server.server.bot_worker.run_once()
             letters |= posted(server)
 
-        for userid, words in PLAYED_OTHERWISE if WHOLE else PLAYED_OTHERWISE[:4]:
+        for userid, words in PLAYED_OTHERWISE if DEEP else PLAYED_OTHERWISE[:4]:
             if "wonder-land" in words:
                 subject, _, text_below = words.partition("\n\n")
                 server.send_unread(address_of(userid), subject, text_below)
@@ -146,7 +146,7 @@ def test_no_statement_of_a_game_asks_two_nodes(server: Indoors, divided: Databas
                 answer(server, letters[address_of(userid)], words)
             letters |= posted(server)
         server.server.bot_worker.run_once()  # reports and hints
-        assert posted(server) or not WHOLE
+        assert posted(server) or not DEEP
         assert server.server.outbox.next_due() is None
     assert any("house_turns" in statement for statement in statements)
     assert_each_asks_one_node(statements, keys_of(divided))

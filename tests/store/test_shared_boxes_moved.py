@@ -157,7 +157,6 @@ def test_an_upgrade_keeps_boxes_and_results(database: Database) -> None:
 
 
 @pytest.mark.sqlite_alone
-@pytest.mark.whole
 def test_a_downgrade_keeps_boxes_of_the_day(database: Database) -> None:
     with database.writing.begin() as connection:
         box = shared_boxes.add(connection, "blackbox", ["-race"], day=TODAY)

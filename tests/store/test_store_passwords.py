@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.service.auth import passwords as passwords_module
-from pbmserv.service.auth.passwords import Outdated, Passwords
+from pbmserv.service.auth.passwords import Passwords
 
 
 class CountingHasher(PasswordHasher):
@@ -51,35 +51,6 @@ def right(
     return passwords.check(userid, stored_hash, password)[0]
 
 
-def test_a_verdict_is_remembered_right_or_wrong(
-    passwords: Passwords, hasher: CountingHasher
-) -> None:
-    right_hash = hasher.hash("secret")
-    assert passwords.memo.right("alice", right_hash, "secret") is None  # nobody has looked
-    for _ in range(3):
-        assert right(passwords, right_hash, "secret")
-        assert not right(passwords, right_hash, "Secret")
-        assert not right(passwords, right_hash, "")
-    assert hasher.verified == 3
-    assert passwords.memo.right("alice", right_hash, "secret") is True
-    assert passwords.memo.right("alice", right_hash, "Secret") is False
-    assert hasher.verified == 3
-
-
-def test_every_first_check_costs_the_same_and_every_second_one_nothing(
-    passwords: Passwords, hasher: CountingHasher
-) -> None:
-    """This holds for any earlier checks of the same word, so timing does not reveal who exists."""
-    right_hash = hasher.hash("secret")
-    for done, (userid, password_hash) in enumerate(
-        [("nobody", None), ("alice", right_hash), ("nobody-else", None), ("bob", hasher.hash("b"))]
-    ):
-        assert hasher.verified == done
-        for _ in range(2):
-            assert not right(passwords, password_hash, "guess", userid)
-        assert hasher.verified == done + 1
-
-
 def test_a_damaged_hash_is_nobodys_password(passwords: Passwords) -> None:
     assert not right(passwords, "no argon2 at all", "secret")
 
@@ -101,22 +72,6 @@ def test_a_hash_that_was_prepared_is_used_once(
             "bob", password_hash, "secret"
         )
         assert right(passwords, password_hash, "secret")
-
-
-def test_a_recently_right_password_needs_no_check(passwords: Passwords) -> None:
-    right_hash, memo = passwords.hash("secret"), passwords.memo
-    assert not memo.recent("alice", "secret")
-    assert right(passwords, right_hash, "secret")
-    assert memo.recent("alice", "secret")
-    assert not memo.recent("alice", "other")
-    assert not memo.recent("bob", "secret")
-    # Once the password has changed, somebody has to look; that is told once.
-    changed = passwords.hash("other")
-    with pytest.raises(Outdated):
-        memo.right("alice", changed, "secret")
-    assert not memo.recent("alice", "secret")
-    assert memo.right("alice", changed, "secret") is None
-    assert not right(passwords, changed, "secret")
 
 
 def test_the_memo_holds_no_password_and_has_an_end(

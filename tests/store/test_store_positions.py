@@ -108,19 +108,6 @@ class Hoard(Game[tuple[int, bytes]]):
         return None
 
 
-def test_large_states_count_by_their_octets() -> None:
-    registry = Registry([Hoard()])
-    positions = Positions(registry, most=1_000_000)
-    record = GameRecord("hoard", 1, 2, (), b"seed" * 8)
-    for board in range(20):
-        position = opening(registry.newest("hoard"), record)
-        for number in range(4):
-            position = position.move(Seat(number % 2), Move("1"))
-            positions.remember({board: position})
-    assert len(positions._kept) == 6
-    assert list(positions._kept) == list(range(14, 20))
-
-
 def test_a_state_that_would_fill_the_memory_is_not_stored() -> None:
     hoard = Hoard()
     game = Registry([hoard]).newest("hoard")

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, bindparam, insert, select, text
+from sqlalchemy import Connection, insert, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from pbmserv.store.core import database as database_module
@@ -15,33 +15,9 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.tables.accounts import keys
-from pbmserv.store.tables.boards import boards
 
 NOW = datetime(2026, 3, 1, 12, 30, 0, 123, tzinfo=timezone(timedelta(hours=2)))
 PATIENCE_S = 60
-
-BOARD = {
-    "game": "blackbox",
-    "rules_version": 1,
-    "seats": 2,
-    "options": ["-size=8x8", "ä"],
-    "seed": b"\x00\xff",
-    "thread": "t",
-    "status": "active",
-    "rated": True,
-    "plies": 0,
-    "created_at": NOW,
-    "finished_at": None,
-}
-ADD = Prepared(insert(boards), tuple(BOARD))
-SEEN = select(
-    boards.c.options,
-    boards.c.seed,
-    boards.c.rated,
-    boards.c.outcome,
-    boards.c.created_at,
-    boards.c.finished_at,
-).where(boards.c.status == "active", boards.c.plies >= bindparam("least"))
 
 
 def test_errors_are_those_of_core_and_quote_no_values(database: Database) -> None:

@@ -158,7 +158,6 @@ def test_a_box_brings_yesterdays_best_along(house: Indoors) -> None:
         assert "carol" not in table
 
 
-@pytest.mark.whole
 def test_the_week_gets_harder_and_letters_and_pages_name_the_grade(one_house: Indoors) -> None:
     house = one_house
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
@@ -190,21 +189,3 @@ def test_a_box_without_a_grade_says_so(
     assert "Nobody knows how hard it is." in daily.html
     (result,) = one_house.reply(daily, answer(one_house, daily))
     assert re.search(r"Daily Box \d+ \| 1 probe \|", result.text)
-
-
-def test_todays_box_is_not_shown_to_others_before_tomorrow(house: Indoors) -> None:
-    _, daily = house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
-    house.reply(daily, answer(house, daily))
-    atoms = answer(house, daily).split(",")[1][1:]
-    for line in (f"blackbox replay {daily.board} carol", f"blackbox record {daily.board}"):
-        (refused,) = house.send(CAROL, line)
-        assert "holds today's box" in refused.one_line
-    (refused,) = house.send(CAROL, f"subscribe {daily.board} carol {PASSWORD}")
-    assert "over" in refused.one_line
-    (shown,) = house.send(CAROL, f"blackbox show {daily.board}")
-    assert atoms not in shown.text
-    assert "@" not in shown.text.split("-- \n")[0].replace("@games", "")
-    house.live(hours=13)
-    (shown,) = house.send(CAROL, f"blackbox show {daily.board}")
-    assert "?@" in shown.text
-    assert len(house.begin(CAROL, f"blackbox replay {daily.board} carol")) == 1

@@ -43,7 +43,6 @@ def test_a_late_racer_is_out_and_the_others_go_on(house: Indoors) -> None:
     assert "3 carol took too long 0 0 0 - -" in results[ALICE]
 
 
-@pytest.mark.whole
 def test_a_race_that_nobody_plays_to_its_end_is_won_by_nobody(house: Indoors) -> None:
     for userid in ("bob", "carol"):
         house.send(address_of(userid), f"blackbox accept 1 {userid} {PASSWORD}")

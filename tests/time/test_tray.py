@@ -93,7 +93,6 @@ def test_a_digest_has_all_boards_and_one_reply_answers_them(server: Corresponden
     assert server.letters(bob) == []
 
 
-@pytest.mark.whole
 def test_a_lone_line_counts_when_just_one_board_waits(server: Correspondence) -> None:
     alice, bob = three_boards(server)
     server.live(hours=18, minutes=30)
@@ -215,7 +214,6 @@ def test_a_digest_that_an_outage_held_up_at_night_comes_in_the_morning(
     assert len(server.letters(bob)) == 1
 
 
-@pytest.mark.whole
 def test_other_commands_in_a_line_of_a_digest_reply(server: Correspondence) -> None:
     alice, bob = three_boards(server)
     mine = server.letters(alice)
@@ -243,7 +241,6 @@ def test_other_commands_in_a_line_of_a_digest_reply(server: Correspondence) -> N
     server.letters()
 
 
-@pytest.mark.whole
 def test_words_about_boards_that_wait_for_others_or_are_over(server: Correspondence) -> None:
     alice, bob = three_boards(server)
     server.live(hours=19)

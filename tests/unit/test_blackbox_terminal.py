@@ -123,7 +123,6 @@ def test_a_whole_game_with_keys() -> None:
     played(story)
 
 
-@pytest.mark.whole
 def test_the_mouse_fires_marks_and_seals() -> None:
     async def story(house: House) -> None:
         await house.click(0, -1)  # port A
@@ -145,7 +144,6 @@ def test_the_mouse_fires_marks_and_seals() -> None:
     played(story)
 
 
-@pytest.mark.whole
 def test_a_tip_comes_from_the_coach_and_has_its_price() -> None:
     async def story(house: House) -> None:
         async def tipped() -> str:
@@ -191,7 +189,6 @@ def test_a_fired_port_shows_its_other_end_and_a_test_ray() -> None:
     played(story)
 
 
-@pytest.mark.whole
 def test_undo_redo_restart_and_a_new_box() -> None:
     async def story(house: House) -> None:
         await house.type("a")
@@ -325,7 +322,6 @@ def test_a_wrong_move_is_explained_and_changes_nothing() -> None:
     played(story)
 
 
-@pytest.mark.whole
 def test_one_s_own_moves_are_looked_at_step_by_step() -> None:
     async def story(house: House) -> None:
         await house.type("a,+b2")
@@ -356,7 +352,6 @@ def test_one_s_own_moves_are_looked_at_step_by_step() -> None:
     played(story)
 
 
-@pytest.mark.whole
 def test_one_hides_the_atoms_by_hand_and_the_other_one_plays() -> None:
     async def story(house: House) -> None:
         app = house.app

@@ -317,23 +317,26 @@ def test_refusals_are_told_apart(start: Start, open_to: Open) -> None:
     assert [mail.content for mail in peer.mails] == [LETTER.raw] * len(REFUSALS)
 
 
+SLOW_S = 1.2
+"""More than a busy machine needs for a command."""
+
+
 class SlowAtTheEnd(SMTP):
     """Needs a while to answer the dot."""
 
     async def push(self, status: str | bytes) -> None:
         if status == "250 taken":
-            await asyncio.sleep(0.4)
+            await asyncio.sleep(SLOW_S)
         await super().push(status)
 
 
 def test_a_relay_that_scans_for_long_gets_a_letter_once(start: Start, open_to: Open) -> None:
     """RFC 5321 section 4.5.3.2.6: giving up on the dot early sends the letter twice."""
     peer = start(SlowAtTheEnd)
-    patience = Patience(connect=0.2, command=0.2, end=10.0)
+    patience = Patience(connect=SLOW_S - 0.2, command=SLOW_S - 0.2, end=60.0)
     relay = open_to(peer, patience=patience)
-    relay.deliver(LETTER)
     relay.deliver(replace(LETTER, raw=b"Subject: long\r\n\r\n" + b"word\r\n" * 30_000))
-    assert len(peer.mails) == 2
+    assert len(peer.mails) == 1
     assert len(peer.connections) == 1
 
 

@@ -513,7 +513,6 @@ def test_another_sessions_word_is_no_good(operator: Operator, token: Path) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.whole
 def test_looking_changes_nothing(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
     kept(operator.server, monkeypatch, "look")
     come_to_rest(operator.server)

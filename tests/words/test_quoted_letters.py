@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from examples import DEEP, WHOLE
+from examples import DEEP
 from indoors import PASSWORD, Indoors, Posted, indoors
 from mangling import MANGLERS, Mangler, quoted
 from poison import ALICE, BOB, HELLO, last_letter, words_to_others
@@ -18,7 +18,7 @@ from running import MovableClock
 pytestmark = pytest.mark.slow
 
 SIZES = ("-size=4x4 -atoms=3 -unrated", "-size=8x8 -atoms=4 -unrated -clue")
-FORMATS = ("html", "text", "spoken") if WHOLE else ("html", "spoken")
+FORMATS = ("html", "text", "spoken") if DEEP else ("html", "spoken")
 GAMES = (*((SIZES[0], form) for form in FORMATS), *([(SIZES[1], "html")] if DEEP else []))
 SEEDS = 20 if DEEP else 1
 
