@@ -37,7 +37,7 @@ def away(context: CommandContext, command: Away) -> Answer:
     line = f"away {player.userid} PASSWORD "
     first, until = _days(command, today, line)
     preferences.lock(context.connection, player.id)
-    if player.unreachable_since is not None:  # the presumed absence was none
+    if player.unreachable_since is not None:  # a presumed absence ends: the player has written
         end_presumed_absence(context, player, player.unreachable_since)
     absences = absence_rows.of_player(context.connection, player.id)
     which = absence_rows.at if first == today else absence_rows.planned
