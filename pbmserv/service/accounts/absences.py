@@ -262,13 +262,11 @@ def ask_if_away(context: CommandContext, letter_to: int | None = None) -> list[N
 
 
 def _about(context: CommandContext, letter_to: int | None) -> list[Player]:
-    reply_address = context.reply_address
-    number = letter_to or speaker_of(reply_address)
+    number = letter_to or speaker_of(context.reply_address)
     player = players.by_id(context.connection, number) if number else None
     if player is None:
         return players.by_address(context.connection, context.actor.address.lower())[:MOST_PLAYERS]
-    is_revoked = letter_to is None and reply_address and reply_address.epoch != player.reply_epoch
-    return [] if is_revoked or not player.active else [player]
+    return [player] if player.active else []
 
 
 def answer_if_away(context: CommandContext, command: object) -> Answer | None:
