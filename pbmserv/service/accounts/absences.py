@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date, datetime, timedelta, tzinfo
+from typing import Any
 
 from pbmserv.commands.table.accounts import Away, Back
 from pbmserv.commands.table.command_types import ReplyMove, Yes
@@ -57,20 +58,28 @@ def away(context: CommandContext, command: Away) -> Answer:
         begins = context.now if first == today else localtime.end_of_day(yesterday, tz)
         absence_rows.add(context.connection, player.id, begins, ends)
     clocks.look_again(context.connection, player.id, context.now)
-    boxes = event_boxes.open_until(context.connection, player.id)
-    in_boxes = {number for numbers in boxes.values() for number in numbers}
-    in_events = boards.of_events(context.connection, player.id)
     words = {
         "first": "" if first == today else first.isoformat(),
         "until": until.isoformat(),
         "tz": player.tz,
+        **_boards_that_do_not_wait(context, player),
+        **_budget(context, player, tz, until),
+    }
+    return Answer((Part("away", words),))
+
+
+def _boards_that_do_not_wait(context: CommandContext, player: Player) -> dict[str, Any]:
+    """Return the words about boards of events, which wait for a player few days or none."""
+    boxes = event_boxes.open_until(context.connection, player.id)
+    in_boxes = {number for numbers in boxes.values() for number in numbers}
+    in_events = boards.of_events(context.connection, player.id)
+    return {
         "events": [number for number in in_events if number not in in_boxes],
         "event_days": EVENT_CLOCK.away,
         "boxes": [
             {"boards": numbers, "ends": f"{ends:%Y-%m-%d}"} for ends, numbers in boxes.items()
         ],
     }
-    return Answer((Part("away", words | _budget(context, player, tz, until)),))
 
 
 LATEST_BEGIN = timedelta(days=300)
