@@ -5,6 +5,8 @@ A refusal gets the present possibilities, and an example if `examples` finds one
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pbmserv.engine.types import Move
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.examples import legal_parts, mentioned, with_unlock
@@ -12,6 +14,7 @@ from pbmserv.games.blackbox.geometry import in_ranges
 from pbmserv.games.blackbox.legality import check
 from pbmserv.games.blackbox.moves import Element, move_of
 from pbmserv.games.blackbox.readings import readings
+from pbmserv.games.blackbox.spoken import spoken
 from pbmserv.games.blackbox.views import View
 
 _NOT_HERE = frozenset({"pass", "swap", "propose", "accept", "reject"})
@@ -55,10 +58,11 @@ def _clearer(view: View, text: str, refusal: Refusal) -> Refusal:
     is_sentence = refusal.code == "blackbox.not-a-move"
     if not is_sentence and refusal.code != "blackbox.commas":
         return refusal
-    of_reading = _refusal_of_reading(view, text)
-    if of_reading is None or (is_sentence and of_reading.code not in _OF_SENTENCES):
-        return refusal
-    return of_reading
+    for meanings in (set(readings(view, text)), {spoken(view, text)} if is_sentence else ()):
+        of_reading = _refusal_of_reading(view, meanings)
+        if of_reading is not None and (not is_sentence or of_reading.code in _OF_SENTENCES):
+            return of_reading
+    return refusal
 
 
 def possibilities(view: View) -> dict[str, str]:
@@ -76,9 +80,8 @@ def possibilities(view: View) -> dict[str, str]:
     }
 
 
-def _refusal_of_reading(view: View, text: str) -> Refusal | None:
+def _refusal_of_reading(view: View, meanings: Collection[str]) -> Refusal | None:
     """Return the refusal of a text's only reading, `None` if there are several or it is legal."""
-    meanings = set(readings(view, text))
     if len(meanings) != 1:
         return None
     try:
