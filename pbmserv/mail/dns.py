@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -141,9 +140,7 @@ class TimedResolver(Resolver):
         clock: returns seconds.
     """
 
-    def __init__(
-        self, resolver: Resolver, ends: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, resolver: Resolver, ends: float, clock: Callable[[], float]) -> None:
         self._resolver = resolver
         self._ends = ends
         self._clock = clock

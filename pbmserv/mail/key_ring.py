@@ -74,13 +74,11 @@ class KeyRing:
 
     def read(self, token: str) -> ReplyAddress | None:
         """Return the contents of a token, in any letter case; `None` if it is not genuine."""
-        if len(token) > LONGEST_LOCAL:  # strangers send anything
-            return None
-        return _read(tuple(self.keys.items()), token.lower())
+        return _contents(token, self.keys)
 
     def read_retired(self, token: str) -> ReplyAddress | None:
         """Return the contents of a token that a retired key has signed; `None` for any other."""
-        return _read(tuple(self.retired.items()), token.lower())
+        return _contents(token, self.retired)
 
     def tokens_in(self, letters: str) -> Iterator[tuple[int, int]]:
         """Yield the start and end of each genuine token in a text of base32 letters.
@@ -134,7 +132,7 @@ def _spelled(octets: bytes) -> str:
 
 
 def _octets_of(letters: str) -> bytes:
-    """Return the octets that `_spelled` spells so; ``b""`` if it would spell none so.
+    """Return the octets of a text by `_spelled`; ``b""`` for any other text.
 
     The spare bits of the last letter must be 0, so that there is only one spelling (RFC 4648
     section 3.5).
@@ -165,6 +163,12 @@ def _length_of(letters: str) -> int:
             length = (8 * (at + MAC_BYTES) + 4) // 5
             return length if length <= len(letters) else 0
     return 0
+
+
+def _contents(token: str, keys: Mapping[int, bytes]) -> ReplyAddress | None:
+    if len(token) > LONGEST_LOCAL:  # strangers send anything
+        return None
+    return _read(tuple(keys.items()), token.lower())
 
 
 @lru_cache(maxsize=256)  # RCPT, DATA and play read the same token

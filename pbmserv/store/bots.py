@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from datetime import datetime
 from typing import Any
@@ -159,14 +159,13 @@ def queue_waiting_letter(
     board_ids: Sequence[int],
     now: datetime,
     mail_id: int | None,
-    reported: Iterable[int] = (),
+    reported: Collection[int],
 ) -> None:
     """Queue a letter that is sent when bots have moved on these boards.
 
     Args:
         reported: boards on whose requested reports the letter waits, too.
     """
-    reported = list(reported)
     letter_id = outbox_rows.add_waiting(connection, new, [*board_ids, *reported], now, mail_id)
     for board_id in board_ids:
         waits_for_move = update(house_turns).where(_of_board(connection, house_turns, board_id))

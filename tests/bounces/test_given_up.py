@@ -9,6 +9,7 @@ import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of
 from posting import come_back, comes_from
 from prepared_servers import Prepared, prepare, start_copy
+from running import add_player
 from server_reports import ServerReport, multipart
 from sqlalchemy import select
 
@@ -313,6 +314,15 @@ def test_a_player_who_comes_back_gets_letters(house: Indoors) -> None:
     assert not unreachable(house)
     (back,) = house.send(ALICE, f"back alice {PASSWORD}")
     assert back.recipient == ALICE
+
+
+def test_players_who_share_the_address_can_be_reached_again_too(house: Indoors) -> None:
+    add_player(house.server, "anna", PASSWORD, ALICE)
+    given_up(house, BEGUN)
+    assert unreachable(house, "anna")
+    letters = house.send(ALICE, f"prefs alice {PASSWORD}")
+    assert [letter.kind for letter in to(letters, ALICE)].count("came-back") == 2
+    assert not unreachable(house, "anna")
 
 
 def test_nobody_gets_an_unreachable_opponent(house: Indoors) -> None:

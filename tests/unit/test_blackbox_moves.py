@@ -16,9 +16,9 @@ import pbmserv.games.blackbox as package
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
+from pbmserv.games.blackbox.examples import mentioned
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.meanings import far_cells, meant
-from pbmserv.games.blackbox.refusals import mentioned
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.taps import tapped
 from pbmserv.games.blackbox.views import View

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -164,7 +164,7 @@ def marked_parts(
     board: Geometry,
     marks: Sequence[str],
     cells: Sequence[Sequence[str]],
-    circled: Iterable[int] = (),
+    circled: Collection[int],
 ) -> MarkedBox:
     """Return the ports and cells of a box that show something.
 

@@ -1,7 +1,8 @@
 """Finds the move that a refused text means, or draws the one that it leaves to chance.
 
-`readings` understands labels, cells and a few words, `spoken` a sentence with other words in it. A
-text means a move only if exactly one of these is legal.
+`readings` reads any move, but every word must be one of its few English ones. `spoken` reads one
+port, or cells to mark, in a sentence with unknown words, in a dozen languages. A text means a move
+only if exactly one of these is legal; `examples` guesses at others, for a refusal to offer.
 """
 
 from __future__ import annotations

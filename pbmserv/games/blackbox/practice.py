@@ -32,8 +32,8 @@ SOLVE = "solve"
 PLAYER = Seat(0)
 
 _NO_DRAWS = Rng(b"", 0)
-"""The random numbers of moves, which use none: on a box that the server hid, the board decides
-which clue a wrong guess gets."""
+"""Moves draw no random numbers here: on a box that the server hid, the clue for a wrong guess
+follows from the board."""
 
 
 USUAL_GUESSES = {

@@ -65,6 +65,9 @@ _RANGE = re.compile(
 """An area in words: "seal from b2 to d4"."""
 
 _TURN_OF_PHRASE = re.compile(r"\bgo(?:ing)? with\b")
+_MY_GUESS = re.compile(r"\b(?:is|are) my(?= guess\b)")
+"""Elsewhere, a sentence with such a verb says something else: "Launch is at 4"."""
+
 _VERBS = {
     **dict.fromkeys(("fire", "shoot", "probe", "send", "launch", "try", "zap", "pick"), "fire"),
     **dict.fromkeys(("choose", "port", "number", "ray", "laser", "shot", "beam"), "fire"),
@@ -95,9 +98,9 @@ _THANKS = frozenset({"thanks", "thx", "thank"})
 
 _NEUTRAL = frozenset({"and", "then", "port", "cell", "cells", "row", "column", "col", "number"})
 _AROUND = frozenset(
-    ("at", "in", "into", "from", "on", "to", "through", "via", "the", "an", "my", "with", "is")
+    ("at", "in", "into", "from", "on", "to", "through", "via", "the", "an", "my", "with")
 ).union(
-    ("are", "i'll", "i'd", "will", "would", "like", "want", "now", "next", "take", "make", "one"),
+    ("i'll", "i'd", "will", "would", "like", "want", "now", "next", "take", "make", "one"),
     ("final", "let", "let's", "lets", "me", "us"),
 )
 """Words without a meaning, if a verb or "please" accompanies them."""
@@ -183,6 +186,7 @@ def _tokens(text: str, *, hiding: bool) -> list[_Token] | None:
     plain = _IDLE.sub(" ", text.lower().replace("\u2019", "'")).strip().rstrip(".! ")
     plain = _SPOKEN.sub(lambda match: f"{match[1]}{_FIGURES[match[2]]}", plain)
     plain = _TURN_OF_PHRASE.sub("fire", _GREETED.sub("", plain, count=1))
+    plain = _MY_GUESS.sub("my", plain)
     plain = _RANGE.sub(r"!\1-\2", plain)
     tokens: list[_Token] = []
     at = 0

@@ -35,11 +35,11 @@ _BY_LOCK = {(_EMPTY, _SEALED): (_LOCK,), (_SEALED, _EMPTY): (_UNLOCK,)}
 def tapped(view: View, draft: str, tap: str) -> str:
     """Return the text of a move after a tap.
 
-    A port replaces another port, a guess comes last, and the same tap again takes itself back. Taps
-    on a cell (``+C3``, ``/C3``, ``!C3``, ``lock C3``) follow what the page shows there, and the
-    text keeps the elements that lead from the cell as it is to the cell as it is wanted. A tap that
-    locks a cell, a row or a column unlocks it if the page shows all of it locked. Nothing is
-    checked: `legality` does that.
+    A port replaces another port, a guess comes last, and the same tap again takes itself back. For
+    a tap on a cell (``+C3``, ``/C3``, ``!C3``, ``lock C3``) the text gets the elements that change
+    the cell of the board into the cell that the page shows after the tap. A tap that locks a cell,
+    a row or a column unlocks it if the page shows all of it locked. Nothing is checked: `legality`
+    does that.
 
     Args:
         view: the board without the draft.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date, datetime, timedelta, tzinfo
+from typing import Any
 
 from pbmserv.commands.table.accounts import Away, Back
 from pbmserv.commands.table.command_types import ReplyMove, Yes
@@ -37,7 +38,7 @@ def away(context: CommandContext, command: Away) -> Answer:
     line = f"away {player.userid} PASSWORD "
     first, until = _days(command, today, line)
     preferences.lock(context.connection, player.id)
-    if player.unreachable_since is not None:  # the presumed absence was none
+    if player.unreachable_since is not None:  # a presumed absence ends: the player has written
         end_presumed_absence(context, player, player.unreachable_since)
     absences = absence_rows.of_player(context.connection, player.id)
     which = absence_rows.at if first == today else absence_rows.planned
@@ -57,20 +58,28 @@ def away(context: CommandContext, command: Away) -> Answer:
         begins = context.now if first == today else localtime.end_of_day(yesterday, tz)
         absence_rows.add(context.connection, player.id, begins, ends)
     clocks.look_again(context.connection, player.id, context.now)
-    boxes = event_boxes.open_until(context.connection, player.id)
-    in_boxes = {number for numbers in boxes.values() for number in numbers}
-    in_events = boards.of_events(context.connection, player.id)
     words = {
         "first": "" if first == today else first.isoformat(),
         "until": until.isoformat(),
         "tz": player.tz,
+        **_boards_that_do_not_wait(context, player),
+        **_budget(context, player, tz, until),
+    }
+    return Answer((Part("away", words),))
+
+
+def _boards_that_do_not_wait(context: CommandContext, player: Player) -> dict[str, Any]:
+    """Return the words about boards of events, which wait for a player few days or none."""
+    boxes = event_boxes.open_until(context.connection, player.id)
+    in_boxes = {number for numbers in boxes.values() for number in numbers}
+    in_events = boards.of_events(context.connection, player.id)
+    return {
         "events": [number for number in in_events if number not in in_boxes],
         "event_days": EVENT_CLOCK.away,
         "boxes": [
             {"boards": numbers, "ends": f"{ends:%Y-%m-%d}"} for ends, numbers in boxes.items()
         ],
     }
-    return Answer((Part("away", words | _budget(context, player, tz, until)),))
 
 
 LATEST_BEGIN = timedelta(days=300)
@@ -262,13 +271,11 @@ def ask_if_away(context: CommandContext, letter_to: int | None = None) -> list[N
 
 
 def _about(context: CommandContext, letter_to: int | None) -> list[Player]:
-    reply_address = context.reply_address
-    number = letter_to or speaker_of(reply_address)
+    number = letter_to or speaker_of(context.reply_address)
     player = players.by_id(context.connection, number) if number else None
     if player is None:
         return players.by_address(context.connection, context.actor.address.lower())[:MOST_PLAYERS]
-    is_revoked = letter_to is None and reply_address and reply_address.epoch != player.reply_epoch
-    return [] if is_revoked or not player.active else [player]
+    return [player] if player.active else []
 
 
 def answer_if_away(context: CommandContext, command: object) -> Answer | None:

@@ -1,4 +1,4 @@
-"""Players whose addresses are given up: where their letters go, and the end of that.
+"""Sends the letters of players whose addresses are given up elsewhere, or keeps them.
 
 No letter goes to an address that was given up. The player's letters go to another confirmed
 address; if there is none, they wait, and each opponent is told once.
@@ -7,8 +7,8 @@ A player without a working address counts as away for `AWAY`, within the days of
 player has. So nobody loses a game by a mailbox that was full for a week, and nobody waits for ever.
 A forger of reports only spends days that ``away`` gives anyway.
 
-A mail with a password, or to a reply address, ends that: its writer can be reached. If letters come
-back again, they are counted again.
+A mail with a password, or to a reply address, ends that: its writer can be reached. The count of
+returned letters then begins at 0.
 """
 
 from __future__ import annotations
@@ -74,8 +74,12 @@ def _unreachable(context: CommandContext, player: Player) -> list[Notification]:
 
 @dataclass(frozen=True, slots=True)
 class Reachable:
-    """The address at which a player can be reached again, and letters about that; ``""``: the
-    player was reachable."""
+    """A player who can be reached again.
+
+    Attributes:
+        address: the address to write to; ``""`` if the player was reachable all the time.
+        notifications: letters about it.
+    """
 
     address: str = ""
     notifications: tuple[Notification, ...] = ()

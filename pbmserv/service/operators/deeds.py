@@ -44,7 +44,7 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The operator who acts, and the reason, which players who are told of the deed read."""
+    """The operator who acts, and the reason. Letters about the deed tell players the reason."""
 
     operator: str
     why: str

@@ -21,7 +21,6 @@ from sqlalchemy import (
     bindparam,
     or_,
     select,
-    type_coerce,
 )
 
 from pbmserv.store.accounts import absences as absence_rows
@@ -39,7 +38,6 @@ from pbmserv.store.tables.boards import (
     unconfirmed_boards,
 )
 from pbmserv.store.tables.boxes import daily_readers, shared_boards, shared_boxes
-from pbmserv.store.tables.columns import InstantText
 from pbmserv.store.tables.events import entries, event_bars, regulars
 from pbmserv.store.tables.ladders import ladder_places, ladders
 from pbmserv.store.tables.mail import bounces, inbox, outbox
@@ -221,7 +219,7 @@ def _boards(connection: Connection, player_id: int) -> Iterator[dict[str, Any]]:
     rows = connection.execute(_MOVES, {"player_id": player_id})
     for board_id, moves in groupby(rows, itemgetter(0)):
         own_moves = [
-            {"seat": seat, "text": text, "created_at": at}
+            {"seat": seat, "text": text, "created_at": _when(at)}
             for _, seat, text, at in moves
             if text is not None
         ]
@@ -230,12 +228,7 @@ def _boards(connection: Connection, player_id: int) -> Iterator[dict[str, Any]]:
 
 # Numbers of plies are left out, since they would show how many plies others have made.
 _MOVES = (
-    select(
-        seats.c.board_id,
-        seats.c.seat,
-        plies.c.text,
-        type_coerce(plies.c.created_at, InstantText),
-    )
+    select(seats.c.board_id, seats.c.seat, plies.c.text, plies.c.created_at)
     .outerjoin(plies, (plies.c.board_id == seats.c.board_id) & (plies.c.seat == seats.c.seat))
     .where(seats.c.player_id == _PLAYER)
     .order_by(seats.c.board_id, plies.c.number)

@@ -213,10 +213,8 @@ def restore(url: str, source: Path, place: Place, skipped: int) -> None:
 def _restore_mails(mail_copy: Path, mail: Path, game: Database, place: Place) -> None:
     """Add copied mails that *game* has not carried out to the mail store.
 
-    Mails that wait in the existing store stay; they had their 250, too. If that store is missing or
-    damaged, a new one is created, with a new UUID, so that none of its numbers looks settled. If a
-    newer version has upgraded it, this version cannot read it: it is kept beside the new one, under
-    its name and revision.
+    Mails that wait in the existing store stay; they had their 250, too. If that store cannot be
+    used, a new one is created, with a new UUID, so that none of its numbers looks settled.
     """
     with (
         closing(Database(f"sqlite:///{mail_copy}")) as copied,
@@ -225,17 +223,7 @@ def _restore_mails(mail_copy: Path, mail: Path, game: Database, place: Place) ->
     ):
         give_to_owner_of(mail.parent, new_file)
         schema.prepare(copied, ("mail",))
-        try:
-            number = revision(mail) if mail.exists() else None
-            is_usable = number is not None
-            if number is not None and not schema.is_known(number) and place is replacing:
-                shutil.copy2(mail, mail.with_name(f"{mail.name}.{number}"))
-                is_usable = False
-        except OperatorError:
-            if place is not replacing:
-                raise
-            is_usable = False
-        if is_usable:
+        if _is_usable(mail, place):
             shutil.copyfile(mail, new_file)
         with (
             closing(Database(f"sqlite:///{new_file}")) as store,
@@ -246,6 +234,26 @@ def _restore_mails(mail_copy: Path, mail: Path, game: Database, place: Place) ->
                 done = settled_arrivals.numbers_since(games, mail_stores.uuid_of(source), 0)
                 arrivals.take_over(target, source, done)
         _drop_logs(mail)
+
+
+def _is_usable(mail: Path, place: Place) -> bool:
+    """Return whether a mail store exists that this version can read.
+
+    If a newer version has upgraded it, it is kept beside the new one, under its name and revision.
+
+    Raises:
+        OperatorError: it is damaged and may not be replaced.
+    """
+    try:
+        number = revision(mail) if mail.exists() else None
+    except OperatorError:
+        if place is not replacing:
+            raise
+        return False
+    if number is not None and not schema.is_known(number) and place is replacing:
+        shutil.copy2(mail, mail.with_name(f"{mail.name}.{number}"))
+        return False
+    return number is not None
 
 
 @contextmanager

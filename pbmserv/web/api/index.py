@@ -41,7 +41,7 @@ class IndexHandlers:
         names_html = HTML in request.headers.get("accept", "").lower()
         if for_people > for_programs or (for_people == for_programs and names_html):
             text = self._printer.render("api", endpoints=self._endpoints, home=self._url)
-            return tagged_response(request, text, headers=headers)
+            return tagged_response(request, text, headers)
         links = {"openapi": f"{self._url}/openapi.json"}
         for endpoint in self._endpoints:
             links[endpoint.path[1:]] = f"{self._url}{endpoint.path}"
@@ -55,4 +55,4 @@ class IndexHandlers:
             facts = list(dict.fromkeys(game.facts_type for game in games))
             document = openapi_document(self._endpoints, facts, self._url)
             self._document = json.dumps(document).encode()
-        return tagged_response(request, self._document, JSON, SHARED)
+        return tagged_response(request, self._document, SHARED, JSON)

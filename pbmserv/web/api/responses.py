@@ -16,4 +16,4 @@ from pbmserv.web.http.responses import tagged_response
 def json_response(request: Request, value: Any, shape: Any, headers: Mapping[str, str]) -> Response:
     """Return a value of this shape as JSON, with its ETag."""
     check_accepts(request, JSON)
-    return tagged_response(request, adapter(shape).dump_json(value), JSON, headers)
+    return tagged_response(request, adapter(shape).dump_json(value), headers, JSON)

@@ -35,9 +35,7 @@ RETRY_AFTER_S = 10
 _DAY_S = 86_400
 
 
-def html_response(
-    text: str | bytes, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response:
+def html_response(text: str | bytes, status: int, headers: Mapping[str, str]) -> Response:
     """Return a response with a page."""
     return Response(text, status, headers, "text/html; charset=utf-8")
 
@@ -45,8 +43,8 @@ def html_response(
 def tagged_response(
     request: Request,
     body: str | bytes,
+    headers: Mapping[str, str],
     media_type: str = "text/html; charset=utf-8",
-    headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Return a response with an ETag (RFC 9110 section 8.8.3), or 304 if the client has it already.
 
@@ -54,7 +52,7 @@ def tagged_response(
     """
     octets = body.encode() if isinstance(body, str) else body
     tag = f'"{hashlib.sha256(octets).hexdigest()[:32]}"'
-    headers = {**(headers or {}), "ETag": tag}
+    headers = {**headers, "ETag": tag}
     tags = request.headers.get("if-none-match", "").split(",")
     if not {tag, "*"}.isdisjoint(text.strip().removeprefix("W/") for text in tags):
         return Response(status_code=304, headers=headers)
@@ -65,7 +63,7 @@ def file_route(path: str, text: str, media_type: str) -> Route:
     """Return the route of a file that changes with a new version of the server only."""
 
     async def send_file(request: Request) -> Response:
-        return tagged_response(request, text, media_type, LASTING)
+        return tagged_response(request, text, LASTING, media_type)
 
     return Route(path, send_file)
 

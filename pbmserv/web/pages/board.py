@@ -62,7 +62,7 @@ class _BoardPages:
         if page is None:
             return self._no_board()
         if page.step is not None:
-            return html_response(self._printer.render("board-step", page=page), headers=PRIVATE)
+            return html_response(self._printer.render("board-step", page=page), 200, PRIVATE)
         return self._page(page, by_letter="answered" in query)
 
     async def _play(self, request: Request, token: str) -> Response:

@@ -37,9 +37,7 @@ class _DailyBoxPages:
         if not self._printer.facts.boxes:
             return self._printer.error_page(404, "missing")
         games = await self._public.read(daily_archive.dailies)
-        return tagged_response(
-            request, self._printer.render("dailies", games=games), headers=BRIEFLY
-        )
+        return tagged_response(request, self._printer.render("dailies", games=games), BRIEFLY)
 
     async def daily(self, request: Request) -> Response:
         number = request.path_params["number"]
@@ -48,4 +46,4 @@ class _DailyBoxPages:
         if drawing is not None and table.scene is not None:
             drawn = self._painter.svg_for_page(drawing, drawing_label(table.scene, drawing))
         text = self._printer.render("daily", page=table, drawn=drawn)
-        return tagged_response(request, text, headers=BRIEFLY)
+        return tagged_response(request, text, BRIEFLY)

@@ -36,22 +36,22 @@ class _EventPages:
         """Show the events: those that take entries, those that run, and those that are over."""
         events = await self._public.read(event_pages.lines)
         text = self._printer.render("events", events=events)
-        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, BRIEFLY_UNLISTED)
 
     async def event(self, request: Request) -> Response:
         """Show the tables of an event; with ``?group=13`` from that group on."""
         number = request.path_params["number"]
         event = existing(await self._public.read(event_pages.page, number, group_of(request)))
         text = self._printer.render("event", words=event)
-        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, BRIEFLY_UNLISTED)
 
     async def teams(self, request: Request) -> Response:
         teams = await self._public.read(event_pages.teams_listed)
         text = self._printer.render("teams", teams=teams)
-        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, BRIEFLY_UNLISTED)
 
     async def team(self, request: Request) -> Response:
         key = request.path_params["key"]
         page = existing(await self._public.read(event_pages.team_page, key))
         text = self._printer.render("team", page=page)
-        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, BRIEFLY_UNLISTED)

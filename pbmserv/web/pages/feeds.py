@@ -43,20 +43,20 @@ class _Feeds:
         userid = request.path_params.get("userid", "")
         games = existing(await self._public.read(public_players.finished_of, userid, IN_A_FEED))
         text = self._printer.render_plain("games.atom", games=games, userid=userid.lower())
-        return tagged_response(request, text, ATOM, BRIEFLY)
+        return tagged_response(request, text, BRIEFLY, ATOM)
 
     async def daily(self, request: Request) -> Response:
         """Answer with the feed of boxes of the day that are open."""
         tables = await self._public.read(daily_archive.open_tables, IN_A_FEED)
         return tagged_response(
-            request, self._printer.render_plain("daily.atom", tables=tables), ATOM, BRIEFLY
+            request, self._printer.render_plain("daily.atom", tables=tables), BRIEFLY, ATOM
         )
 
     async def events(self, request: Request) -> Response:
         """Answer with the feed of events that begin or end."""
         events = await self._public.read(event_pages.lines)
         return tagged_response(
-            request, self._printer.render_plain("events.atom", events=events), ATOM, BRIEFLY
+            request, self._printer.render_plain("events.atom", events=events), BRIEFLY, ATOM
         )
 
     async def event(self, request: Request) -> Response:
@@ -64,7 +64,7 @@ class _Feeds:
         number = request.path_params["number"]
         event = existing(await self._public.read(event_pages.page, number, group_of(request)))
         return tagged_response(
-            request, self._printer.render_plain("event.atom", words=event), ATOM, BRIEFLY
+            request, self._printer.render_plain("event.atom", words=event), BRIEFLY, ATOM
         )
 
     async def ladder(self, request: Request) -> Response:
@@ -72,4 +72,4 @@ class _Feeds:
         game = request.path_params["game"]
         page = existing(await self._public.read(public_players.ladder, game))
         text = self._printer.render_plain("ladder.atom", page=page, climbs=page.climbs[:IN_A_FEED])
-        return tagged_response(request, text, ATOM, BRIEFLY)
+        return tagged_response(request, text, BRIEFLY, ATOM)

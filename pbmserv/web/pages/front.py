@@ -66,7 +66,7 @@ class _FrontPages:
             (int(monotonic() // RENDERED_S), tuple(names)),
             lambda: self._front(names),
         )
-        return tagged_response(request, page or b"", headers=BRIEFLY)
+        return tagged_response(request, page or b"", BRIEFLY)
 
     async def _front(self, names: list[PublicName]) -> bytes:
         guest_box = await self._web_requests.guest_boxes.page(GuestLook())
@@ -78,7 +78,7 @@ class _FrontPages:
         if self._printer.facts.signup == "closed":
             return self._printer.error_page(404, "missing")
         if request.method != "POST":
-            return html_response(self._signup_form(), headers=PRIVATE)
+            return html_response(self._signup_form(), 200, PRIVATE)
         form = await read_form(request, LONGEST_FORM)
         name, address = form.get("name", ""), form.get("address", "")
         network = network_of(request, self._printer.facts.proxies)
@@ -87,7 +87,7 @@ class _FrontPages:
             trouble = refusal_sentence(refusal, on_page=True)
             return html_response(self._signup_form(trouble, name, address), 422, PRIVATE)
         text = self._printer.render("signup-asked", userid=name, address=address)
-        return html_response(text, headers=PRIVATE)
+        return html_response(text, 200, PRIVATE)
 
     def _signup_form(self, trouble: str = "", userid: str = "", address: str = "") -> str:
         return self._printer.render("signup", trouble=trouble, userid=userid, address=address)

@@ -53,10 +53,10 @@ class _GuestBoxPage:
             return self._printer.render("today", page=page).encode()
 
         text = await self._rendered.get("today", page.state, make)
-        return tagged_response(request, existing(text), headers=BRIEFLY)
+        return tagged_response(request, existing(text), BRIEFLY)
 
     async def _played(self, request: Request, look: GuestLook) -> Response:
         """Show the guest box after a guest's moves."""
         page = existing(await self._guest_boxes.page(look))
         text = self._printer.render("today", page=page)
-        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, BRIEFLY_UNLISTED)

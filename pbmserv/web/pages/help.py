@@ -29,7 +29,7 @@ def help_routes(pages: HelpPages) -> list[Route]:
     async def show(request: Request) -> Response:
         """Show the table of contents, or a page of the help."""
         page = existing(pages.page(request.path_params.get("topic", "").lower()))
-        return tagged_response(request, page, headers=SHARED)
+        return tagged_response(request, page, SHARED)
 
     return [Route("/help", show), Route("/help/{topic}", show)]
 

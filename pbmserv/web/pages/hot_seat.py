@@ -65,7 +65,7 @@ class _HotSeatPages:
         if not self._hot_seats.game:
             return self._printer.error_page(404, "missing")
         if request.method != "POST":
-            return tagged_response(request, self._form(), headers=SHARED)
+            return tagged_response(request, self._form(), SHARED)
         form = await read_form(request, LONGEST_FORM)
         words = [text for name, text in form.items() if name.startswith("option")]
         key = await self._hot_seats.begin(words)

@@ -40,7 +40,7 @@ class _LetterLinks:
         if signup is None:
             return self._printer.error_page(404, "expired")
         name = "confirmed" if signup.done else "confirm"
-        return html_response(self._printer.render(name, confirmation=signup), headers=PRIVATE)
+        return html_response(self._printer.render(name, confirmation=signup), 200, PRIVATE)
 
     async def subscription(self, request: Request) -> Response:
         """Ask whether to end a subscription; a POST ends it.
@@ -55,4 +55,4 @@ class _LetterLinks:
         if subscription is None:
             return self._printer.error_page(404, "no-way-out")
         name = "unsubscribed" if is_post else "unsubscribe"
-        return html_response(self._printer.render(name, words=subscription), headers=PRIVATE)
+        return html_response(self._printer.render(name, words=subscription), 200, PRIVATE)

@@ -51,11 +51,11 @@ class _PersonalPages:
         player.
         """
         if request.method != "POST":
-            return tagged_response(request, self._link_form, headers=SHARED)
+            return tagged_response(request, self._link_form, SHARED)
         player_name = (await read_form(request, LONGEST_FORM)).get("who", "")
         if player_name.strip():
             await self._personal.ask_link(player_name)
-        return html_response(self._link_sent, headers=PRIVATE)
+        return html_response(self._link_sent, 200, PRIVATE)
 
     async def page(self, request: Request) -> Response:
         """Show the page; a POST asks for a change and leads back to the page."""
@@ -88,7 +88,7 @@ class _PersonalPages:
         if change.refused is not None:
             return self._page(change.refused, status=422)
         if not change.is_open:
-            return html_response(self._printer.render("mine-link", why="changed"), headers=PRIVATE)
+            return html_response(self._printer.render("mine-link", why="changed"), 200, PRIVATE)
         return self._visits.redirect(token, f"done={fields['do']}")
 
     def _page(self, page: PersonalPage, done: str = "", status: int = 200) -> Response:

@@ -38,28 +38,28 @@ class _PlayerPages:
     async def seeks(self, request: Request) -> Response:
         seeks = await self._public.read(public_players.open_seeks)
         text = self._printer.render("seeks", seeks=seeks, titles=self._titles)
-        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, BRIEFLY_UNLISTED)
 
     async def standings(self, request: Request) -> Response:
         tables = await self._public.read(public_players.standings)
         text = self._printer.render("standings", tables=tables)
-        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, BRIEFLY_UNLISTED)
 
     async def ladders(self, request: Request) -> Response:
         """Show the ladders of all games."""
         ladders = await self._public.read(public_players.ladders)
         text = self._printer.render("ladders", ladders=ladders)
-        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, BRIEFLY_UNLISTED)
 
     async def ladder(self, request: Request) -> Response:
         game = request.path_params["game"]
         page = existing(await self._public.read(public_players.ladder, game))
         text = self._printer.render("ladder", page=page)
-        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, BRIEFLY_UNLISTED)
 
     async def player(self, request: Request) -> Response:
         userid = request.path_params["userid"]
         player = existing(await self._public.read(public_players.player_page, userid))
         graphs = {game: rating_graph(curve) for game, curve in player.curves.items()}
         text = self._printer.render("player", player=player, titles=self._titles, graphs=graphs)
-        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, BRIEFLY_UNLISTED)

@@ -47,7 +47,7 @@ class _ProofPage:
     async def proof(self, request: Request) -> Response:
         """Show the form; a POST checks the letters in it."""
         if request.method != "POST":
-            return tagged_response(request, self._text(), headers=SHARED)
+            return tagged_response(request, self._text(), SHARED)
         if self._running >= MOST_AT_ONCE:
             raise Exhausted(WAIT_S, is_own=False)
         self._running += 1

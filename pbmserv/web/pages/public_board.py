@@ -117,4 +117,4 @@ class _PublicBoardPages:
             )
         if body is None:
             return self._printer.error_page(404, "missing")
-        return tagged_response(request, body, kind, BRIEFLY)
+        return tagged_response(request, body, BRIEFLY, kind)

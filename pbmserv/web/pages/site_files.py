@@ -45,11 +45,11 @@ class _SiteFiles:
         games = await self._public.read(public_players.finished_of, "", IN_THE_SITEMAP)
         dailies = await self._public.read(daily_archive.dailies)
         sitemap = self._printer.render_plain("sitemap.xml", finished=games or (), dailies=dailies)
-        return tagged_response(request, sitemap, "application/xml", SHARED)
+        return tagged_response(request, sitemap, SHARED, "application/xml")
 
     async def robots(self, request: Request) -> Response:
         return tagged_response(
-            request, self._printer.render_plain("robots.txt"), "text/plain; charset=utf-8", SHARED
+            request, self._printer.render_plain("robots.txt"), SHARED, "text/plain; charset=utf-8"
         )
 
     async def security(self, request: Request) -> Response:
@@ -58,4 +58,4 @@ class _SiteFiles:
             return self._printer.error_page(404, "missing")
         expires = f"{datetime.now(UTC) + SECURITY_LASTS:%Y-%m-%dT00:00:00Z}"
         text = self._printer.render_plain("security.txt", expires=expires)
-        return tagged_response(request, text, "text/plain; charset=utf-8", SHARED)
+        return tagged_response(request, text, SHARED, "text/plain; charset=utf-8")

@@ -108,12 +108,7 @@ class Knowledge:
         if self.complete and not self.results and not self.wrong:
             limits = self.options.least, self.options.most
             return dict(enumerate(_first_bits(board.width, board.height, *limits)))
-        layouts, fitting = self.layouts, self.fitting
-        most = COMPARED if self.complete else SKIMMED
-        if fitting.bit_count() > most:
-            step = fitting.bit_count() // most + 1
-            layouts = listed_layouts(board, list(layouts.listed(fitting))[::step], layouts.weights)
-            fitting = layouts.everything
+        layouts, fitting = self._compared()
         if loops is not None:
             spectra = loops.spectra(board, list(layouts.listed(fitting)))
             effort.left -= len(spectra) * len(self.unused) // 5
@@ -123,6 +118,15 @@ class Knowledge:
         bits = {port: _bits(layouts, port, fitting) for port in self.unused}
         effort.left -= layouts.work - work_before
         return bits
+
+    def _compared(self) -> tuple[LayoutSet, int]:
+        """Return the fitting layouts of a set of layouts, or every nth of them if they are many."""
+        most, count = COMPARED if self.complete else SKIMMED, self.fitting.bit_count()
+        if count <= most:
+            return self.layouts, self.fitting
+        listed = list(self.layouts.listed(self.fitting))[:: count // most + 1]
+        layouts = listed_layouts(self.options.board, listed, self.layouts.weights)
+        return layouts, layouts.everything
 
     @property
     def is_sampled(self) -> bool:
