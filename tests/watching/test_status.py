@@ -27,7 +27,7 @@ from pbmserv.clock import SystemClock
 from pbmserv.games.blackbox.bots.loops import equipment
 from pbmserv.service.operators.health import RelayState
 from pbmserv.service.operators.server_status import running_line
-from pbmserv.stages import state
+from pbmserv.stages import stage_states
 from pbmserv.stages.messages import StageState
 from pbmserv.stages.stage_states import worst_relay
 from pbmserv.store import heartbeats
@@ -137,8 +137,8 @@ def test_its_stages_say_what_they_do_and_since_when(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
-    usual = state.PATIENCE_S
-    monkeypatch.setattr(state, "PATIENCE_S", PATIENCE_S)  # a busy machine is slow to answer
+    usual = stage_states.PATIENCE_S
+    monkeypatch.setattr(stage_states, "PATIENCE_S", PATIENCE_S)  # a busy machine is slow to answer
     with Process(tmp_path, database_url) as served:
         text = status(capsys, monkeypatch, database_url)
         think = equipment()
@@ -151,7 +151,7 @@ def test_its_stages_say_what_they_do_and_since_when(
         assert content["mails"] == {"count": 0, "oldest_s": 0.0}
         before = datetime.fromisoformat(content["started"])
         with paused(served, "play"), monkeypatch.context() as impatient:
-            impatient.setattr(state, "PATIENCE_S", usual)
+            impatient.setattr(stage_states, "PATIENCE_S", usual)
             text = status(capsys, monkeypatch, database_url)
             assert "door, play (does not answer), post1" in text
     text = status(capsys, monkeypatch, database_url)
