@@ -321,7 +321,7 @@ class HandedIn(Correspondence):
         return self._indoors.hand_in(Envelope(sender, to, raw))
 
     def letters(self, address: str = "") -> list[Letter]:
-        self._unread += self._indoors.letters()
+        self.take_in(self._indoors.letters())
         letters = [letter for letter in self._unread if address in {"", letter.recipient}]
         self._unread = [letter for letter in self._unread if letter not in letters]
         return list(letters)
@@ -337,7 +337,11 @@ class HandedIn(Correspondence):
         self._indoors.move_clock(**by)
         self.server.door_stage.run_once()
         self.server.scheduler.run_once()
-        self._unread += self._indoors.letters()
+        self.take_in(self._indoors.letters())
+
+    def take_in(self, letters: list[Posted]) -> None:
+        """Add letters that were sent to those that no test has read."""
+        self._unread += letters
 
 
 def _inside(words: Mapping[str, Any]) -> Iterator[str]:

@@ -78,8 +78,9 @@ class Trying(HandedIn):
         self.met: set[str] = set()
         self.tried: list[Tried] = []
 
-    def _read(self, letters: list[Posted]) -> None:
-        super()._read(letters)
+    def take_in(self, letters: list[Posted]) -> None:
+        """Try the examples in letters, too."""
+        super().take_in(letters)
         for letter in letters:
             for refused in refusals_in(letter):
                 code, example = refused["refusal"]["code"], refused["refusal"]["example"]
