@@ -65,7 +65,7 @@ _RANGE = re.compile(
 """An area in words: "seal from b2 to d4"."""
 
 _TURN_OF_PHRASE = re.compile(r"\bgo(?:ing)? with\b")
-_MY_GUESS = re.compile(r"\b(?:is|are) my(?= guess\b)")
+_MY_GUESS = re.compile(r"\b(?:is|are) (?=my guess\b)|(?<=\bmy guess )(?:is|are)\b")
 """Elsewhere, a sentence with such a verb says something else: "Launch is at 4"."""
 
 _VERBS = {
@@ -186,7 +186,7 @@ def _tokens(text: str, *, hiding: bool) -> list[_Token] | None:
     plain = _IDLE.sub(" ", text.lower().replace("\u2019", "'")).strip().rstrip(".! ")
     plain = _SPOKEN.sub(lambda match: f"{match[1]}{_FIGURES[match[2]]}", plain)
     plain = _TURN_OF_PHRASE.sub("fire", _GREETED.sub("", plain, count=1))
-    plain = _MY_GUESS.sub("my", plain)
+    plain = _MY_GUESS.sub("", plain)
     plain = _RANGE.sub(r"!\1-\2", plain)
     tokens: list[_Token] = []
     at = 0
