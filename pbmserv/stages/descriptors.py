@@ -23,7 +23,8 @@ def raise_limit(settings: Settings, bound: Bound) -> None:
     Raises:
         ConfigError: the system grants fewer.
     """
-    needed = needed_descriptors(settings.sessions, len(bound.mail))
+    has_pages = "web" in bound.sockets
+    needed = needed_descriptors(settings.sessions, len(bound.mail), has_pages=has_pages)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= needed:
         return
@@ -40,12 +41,13 @@ def raise_limit(settings: Settings, bound: Bound) -> None:
         )
 
 
-def needed_descriptors(sessions: int, mail_ports: int) -> int:
+def needed_descriptors(sessions: int, mail_ports: int, *, has_pages: bool) -> int:
     """Return the number of descriptors that the door or web needs, whichever needs more.
 
     Args:
         sessions: those of strangers at each mail port; our own servers may have as many.
+        has_pages: whether the port of the public pages is open.
     """
     at_mail = mail_ports * (2 * sessions + ACCEPTED_AT_ONCE)
-    at_web = WEB + WEB_OWN + ACCEPTED_AT_ONCE
+    at_web = WEB + WEB_OWN + ACCEPTED_AT_ONCE if has_pages else 0
     return RESERVED + max(at_mail, at_web)

@@ -96,12 +96,12 @@ class Lanes:
         lane.heaviest_s = max(task.took_s, lane.heaviest_s / 2)
         if task.took_s > HEAVY_S:
             self._rests_until = perf_counter() + task.took_s
+        self._drop_if_idle(lane)
         self._ended += 1
         if self._ended % FORGET_EVERY == 0:
-            for other in self._by_name.values():
+            for other in list(self._by_name.values()):
                 other.used_s *= FORGET
-        if not lane.waiting and lane.used_s < NOT_WORTH_KEEPING_S:
-            del self._by_name[lane.name]
+                self._drop_if_idle(other)
 
     def put_back(self, task: Task) -> None:
         """Have an arrival wait again, as the first one of its lane."""
@@ -115,6 +115,11 @@ class Lanes:
 
     def _lane(self, task: Task) -> Lane:
         return self._by_name.setdefault(task.arrival.lane, Lane(task.arrival.lane))
+
+    def _drop_if_idle(self, lane: Lane) -> None:
+        """Drop a lane that has nothing to do and has used little."""
+        if not lane.waiting and not lane.is_busy and lane.used_s < NOT_WORTH_KEEPING_S:
+            del self._by_name[lane.name]
 
     def _free(self, lane: Lane) -> None:
         lane.is_busy = False

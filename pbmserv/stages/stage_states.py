@@ -45,8 +45,7 @@ def states(folder: Path) -> dict[str, StageState]:
     states_by_name = {}
     for path in sorted(folder.glob("*.sock")):
         try:
-            with closing(Asking(path, NO_PATIENCE_S, PATIENCE_S)) as asking:
-                states_by_name[path.stem] = asking.ask(AskState())
+            states_by_name[path.stem] = _state_at(path)
         except Unanswered as error:
             if not isinstance(error.__cause__, (ConnectionRefusedError, FileNotFoundError)):
                 states_by_name[path.stem] = StageState(
@@ -58,11 +57,15 @@ def states(folder: Path) -> dict[str, StageState]:
 def is_answering(path: Path) -> bool:
     """Return whether a stage answers at the path of its socket."""
     try:
-        with closing(Asking(path, NO_PATIENCE_S, PATIENCE_S)) as asking:
-            asking.ask(AskState())
+        _state_at(path)
     except Unanswered:
         return False
     return True
+
+
+def _state_at(path: Path) -> StageState:
+    with closing(Asking(path, NO_PATIENCE_S, PATIENCE_S)) as asking:
+        return asking.ask(AskState())
 
 
 def certificate_ends(stage_states: Iterable[StageState]) -> datetime | None:

@@ -127,6 +127,7 @@ class TestServer:
         if not answer.startswith("250"):
             raise RuntimeError(f"the server refused a mail: {answer}")
         self.play.play.run_until_idle()
+        self.door.run_once()  # frees the room of the mail in its lane
         return self._new_letters()
 
     def reply(self, letter: Letter, body: str) -> list[Letter]:

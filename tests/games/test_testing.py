@@ -6,6 +6,7 @@ import pytest
 
 from pbmserv.game import Game, ranked
 from pbmserv.games import tictactoe
+from pbmserv.stages.lane_loads import LANE_MAILS
 from pbmserv.testing.server import server
 
 
@@ -16,6 +17,13 @@ def test_a_game_by_mail_in_a_few_lines() -> None:
         letter = mails.newest("bela@players.example")
         assert "anna played B2." in letter.text
         assert "body=A1" in letter.html
+
+
+def test_a_long_game_may_take_more_mails_than_may_wait() -> None:
+    with server(tictactoe.GAME) as mails:
+        anna = mails.sign_up("anna")
+        for _ in range(LANE_MAILS + 1):
+            mails.send(anna, "help")
 
 
 def test_a_bot_answers_at_once() -> None:

@@ -9,4 +9,4 @@ from pbmserv.stages.descriptors import needed_descriptors
 
 @rows("mail_ports", [1, 2, 3])
 def test_a_usual_limit_is_enough_for_the_usual_settings(mail_ports: int) -> None:
-    assert needed_descriptors(100, mail_ports) <= 1024
+    assert needed_descriptors(100, mail_ports, has_pages=True) <= 1024
