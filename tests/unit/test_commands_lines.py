@@ -149,6 +149,7 @@ def test_prefixes_of_mail_programs_are_dropped(front):
         ("blackbox frobnicate 12 alice secret", "blackbox frobnicate ..."),
         ("blackbox move 12 alice g,+b2", "blackbox move 12 *** ***"),
         ("prefs alice secret format=text", "prefs alice *** format=text"),
+        ("prefs alice secret tz=secret", "prefs alice *** ***"),
         ("away alice secret until 24 Dec", "away alice *** until 24 Dec"),
         ("queue 12 alice secret g if #: c", "queue 12 alice *** g if #: c"),
         ("seek alice secret 2 -fair", "seek alice *** 2 -fair"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rows import rows
 
-from pbmserv.commands.grammar.consent import says_yes
+from pbmserv.commands.grammar.consent import consent_in, says_yes
 from pbmserv.commands.grammar.readings import REST, NotTried
 from pbmserv.commands.grammar.sentences import sentences, talk
 from pbmserv.commands.reading.board_lines import Answered, read_reply_to
@@ -85,6 +85,19 @@ def test_a_smile_behind_a_port_puts_no_board_in_front(line):
 @rows("line", ["412:5", "412 5", "412. 5", "Board 412: 5", "412) 5"])
 def test_in_a_reply_to_the_one_mail_a_day_the_colon_may_be_missing(line):
     assert tray(line) == [("412: 5", TrayReply(412, "5"))]
+
+
+def test_in_a_reply_to_the_one_mail_a_day_boards_may_stand_at_the_end_of_lines():
+    lines = tray("accept 412\nresign 415.")
+    assert lines == [
+        ("412: accept", TrayReply(412, "accept")),
+        ("415: resign", TrayReply(415, "resign")),
+    ]
+
+
+def test_a_yes_below_a_doubt_is_not_clear():
+    assert consent_in("I do not know yet.\nYes, we can play") is None
+    assert consent_in("Hello Alice!\nYes, we can play").is_yes
 
 
 def test_a_line_with_two_boards_is_for_neither():

@@ -51,7 +51,6 @@ FORMS = [
     "unsubscribe 12 alice {}",
     "prefs alice {}",
     "prefs alice {} format=text digest=daily@07:30",
-    "prefs alice {0} tz={0}",
     "away alice {} until 24 Dec",
     "away alice {} friday",
     "back alice {}",

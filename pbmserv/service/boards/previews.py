@@ -40,8 +40,7 @@ def preview(context: CommandContext, command: Preview) -> Answer:
             raise
         context.current.echo_hidden = True
         if isinstance(error, MoveError):
-            example = error.refusal.example
-            raise Refused("no-password-there", part="preview", example=example) from error
+            raise Refused("no-password-there", part="preview") from error
         raise
 
 
