@@ -229,6 +229,16 @@ def test_a_wish_to_swap_is_understood_among_other_words() -> None:
         assert game.meant(view, text) is None
 
 
+def test_sides_can_be_swapped_after_another_first_move() -> None:
+    """The first one was taken back. The second player could not swap any more."""
+    position = begun(AdaptedGame(hex_.GAME))
+    for seat, text in ((0, "f6"), (0, "takeback"), (1, "accept"), (0, "f6")):
+        position = moved(position, seat, text)
+    position = moved(position, 1, "swap")
+    assert position.state.sides == (1, 0)
+    assert not moved(position, 0, "a1").state.may_swap
+
+
 def test_a_move_beside_talk_is_offered_and_not_played() -> None:
     game = AdaptedGame(chess.GAME)
     view = game.view(begun(game).state, Seat(0))
