@@ -220,6 +220,18 @@ def test_a_preview_shows_no_dice_that_are_not_rolled_yet() -> None:
     assert (preview.view.table.last, preview.is_unforeseen) == ("e2e4", False)
 
 
+def test_a_preview_shows_nothing_of_a_game_with_secrets() -> None:
+    class Hiding(tictactoe.TicTacToe):
+        """Hides something."""
+
+        key, hidden = "hiding", True
+
+    game = AdaptedGame(Hiding())
+    view = game.view(begun(game).state, Seat(0))
+    preview = game.preview(view, Seat(0), "b2")
+    assert (preview.view, preview.notes, preview.is_unforeseen) == (view, (), True)
+
+
 def test_a_wish_to_swap_is_understood_among_other_words() -> None:
     game = AdaptedGame(hex_.GAME)
     view = game.view(moved(begun(game), 0, "c3").state, Seat(1))
