@@ -459,10 +459,7 @@ class AdaptedGame:
 
     def holds(self, view: View, condition: str) -> bool:
         """Return whether the last move was this one."""
-        last = view.table.last
-        return matching.tokens(last) == matching.tokens(condition) or bool(
-            condition and matching.spelt(condition, [last])
-        )
+        return matching.spelt(condition, [view.table.last]) is not None
 
     facts_type = GameBoard
 
