@@ -200,6 +200,20 @@ def test_who_resigns_later_has_a_better_place() -> None:
     assert position.outcome.places == (2, 4, 1, 3)
 
 
+def test_a_draw_is_claimed_by_one_of_two_where_there_are_draws() -> None:
+    class Three(tictactoe.TicTacToe):
+        """Is for three players."""
+
+        key, seats = "three", (3, 3)
+
+    outcome = begun(AdaptedGame(tictactoe.GAME)).claim(Seat(0)).outcome
+    assert outcome is not None
+    assert outcome.places == (1, 1)
+    for game, seats in ((hex_.GAME, 2), (Three(), 3)):
+        with pytest.raises(Illegal):
+            begun(AdaptedGame(game), seats).claim(Seat(0))
+
+
 def test_an_option_with_two_values_is_refused() -> None:
     game = AdaptedGame(go.GAME)
     assert game.options(("-size=13", "-size=13"), 2)["size"] == 13
