@@ -161,8 +161,8 @@ class AdaptedGame:
 
     def options(self, words: Sequence[str], seats: int) -> Settings:  # noqa: ARG002 - a contract
         """Read the option words of a challenge."""
-        may_duplicate = DUPLICATE in words and self.has_chance
-        return self._options.read(words, may_duplicate=may_duplicate)
+        is_duplicate = DUPLICATE in words and self.has_chance
+        return self._options.read(words, is_duplicate=is_duplicate)
 
     def describe(self, options: Settings) -> tuple[str, ...]:
         """Return the words of all options that differ from their defaults."""
@@ -462,10 +462,7 @@ class AdaptedGame:
 
     def holds(self, view: View, condition: str) -> bool:
         """Return whether the last move was this one."""
-        last = view.table.last
-        return matching.tokens(last) == matching.tokens(condition) or bool(
-            condition and matching.spelt(condition, [last])
-        )
+        return matching.spelt(condition, [view.table.last]) is not None
 
     facts_type = GameBoard
 

@@ -32,11 +32,11 @@ class GameOptions:
         self._options = (*rules.options, _UNRATED)
         self.described = tuple((_form(option), _meaning(option)) for option in self._options)
 
-    def read(self, words: Sequence[str], *, may_duplicate: bool) -> Settings:
+    def read(self, words: Sequence[str], *, is_duplicate: bool) -> Settings:
         """Return the values of all options of a challenge.
 
         Args:
-            may_duplicate: whether the words may be those of a board of a duplicate event.
+            is_duplicate: whether the words are those of a board of a duplicate event.
 
         Raises:
             OptionError: a word is not an option, a value does not belong to it, or an option has
@@ -45,7 +45,6 @@ class GameOptions:
         first_words: dict[str, str] = {}
         values = {option.name: option.default for option in self._options}
         options_by_name = {option.name.casefold(): option for option in self._options}
-        is_duplicate = may_duplicate and DUPLICATE in words
         for word in words:
             if is_duplicate and word == DUPLICATE:
                 continue

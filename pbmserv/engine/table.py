@@ -300,8 +300,9 @@ class Keeper:
             return Step(table, public, tuple(all_notes), reveals=True)
         passed, due = self._due(table, after.next, following)
         all_notes += [Note("passed", seat, None) for seat in passed]
-        fresh = self.game.swap and table.used == 1 and table.seats == 2
-        table = replace(table, due=due, may_swap=fresh and not passed)
+        is_first = table.before is not None and table.before.before is None
+        may_swap = self.game.swap and is_first and table.seats == 2 and not passed
+        table = replace(table, due=due, may_swap=may_swap)
         return Step(table, public, tuple(all_notes), reveals=final)
 
     def _due(

@@ -26,7 +26,7 @@ _LONGEST = 400
 
 
 class Effort:
-    """The share of their budgets that searches use: 1 in earnest, less in tests."""
+    """The share of their budgets that bots use: 1 in earnest, less in tests and in `game check`."""
 
     share = 1.0
 

@@ -142,7 +142,7 @@ class Notes:
 
     def _note_line(self, stream: str, text: str, frames: Sequence[traceback.FrameSummary]) -> None:
         """Note a line that was printed; of each method only the first."""
-        method, line = self._blame_frames(frames, playing_method(self._rules))
+        method, line = self._blame_frames(frames)
         if method in self._printing:
             return
         self._printing.add(method)
@@ -156,19 +156,13 @@ class Notes:
 
     def blame(self, error: BaseException) -> tuple[str, int]:
         """Return the method of the game in which an exception began, and the line."""
-        frames = traceback.extract_tb(error.__traceback__)
-        if "no seat has a move" in str(error):
-            return self._blame_frames(frames, "over")
-        return self._blame_frames(frames, playing_method(self._rules))
+        return self._blame_frames(traceback.extract_tb(error.__traceback__))
 
-    def _blame_frames(
-        self, frames: Sequence[traceback.FrameSummary], otherwise: str
-    ) -> tuple[str, int]:
+    def _blame_frames(self, frames: Sequence[traceback.FrameSummary]) -> tuple[str, int]:
         """Return the method of the game that is in these frames, and the line.
 
         Args:
-            frames: the newest last.
-            otherwise: the method if there is none.
+            frames: the newest last. If no method is among them, the one that plays is blamed.
         """
         own = [frame for frame in frames if self.file and Path(frame.filename) == Path(self.file)]
         if own:
@@ -179,7 +173,7 @@ class Notes:
             for frame in frames
             if hasattr(Game, frame.name) and not is_of_checks(frame.filename)
         ]
-        return (called or [otherwise])[-1], 0
+        return (called or [playing_method(self._rules)])[-1], 0
 
 
 class _Overheard(io.TextIOBase):

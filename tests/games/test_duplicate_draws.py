@@ -47,13 +47,14 @@ def _rolls(end: Position) -> list[list[tuple[str, ...]]]:
     return games
 
 
-@pytest.mark.parametrize("words", [(), ("-match=3",)])
-def test_roll_n_of_game_k_is_the_same_for_all(words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("words", "games"), [(("-match=3",), 1), (("-match=3", "-cube=no"), 2)])
+def test_roll_n_of_game_k_is_the_same_for_all(words: tuple[str, ...], games: int) -> None:
     game = AdaptedGame(backgammon.GAME)
-    ends = [_played(game, words, chooser, SEED) for chooser in range(2)]
+    ends = [_played(game, words, chooser, SEED) for chooser in range(3)]
     boards = [_rolls(end) for end in ends]
     boards.append(_rolls(_played(game, words, 9, bytes(32))))
     first, *others, foreign = boards
+    assert min(map(len, boards)) >= games
     assert len({tuple(map(len, board)) for board in boards}) > 1  # they were played differently
     for other in others:
         for rolls, others_rolls in zip(first, other, strict=False):

@@ -200,6 +200,20 @@ def test_who_resigns_later_has_a_better_place() -> None:
     assert position.outcome.places == (2, 4, 1, 3)
 
 
+def test_a_draw_is_claimed_by_one_of_two_where_there_are_draws() -> None:
+    class Three(tictactoe.TicTacToe):
+        """Is for three players."""
+
+        key, seats = "three", (3, 3)
+
+    outcome = begun(AdaptedGame(tictactoe.GAME)).claim(Seat(0)).outcome
+    assert outcome is not None
+    assert outcome.places == (1, 1)
+    for game, seats in ((hex_.GAME, 2), (Three(), 3)):
+        with pytest.raises(Illegal):
+            begun(AdaptedGame(game), seats).claim(Seat(0))
+
+
 def test_an_option_with_two_values_is_refused() -> None:
     game = AdaptedGame(go.GAME)
     assert game.options(("-size=13", "-size=13"), 2)["size"] == 13
@@ -220,6 +234,18 @@ def test_a_preview_shows_no_dice_that_are_not_rolled_yet() -> None:
     assert (preview.view.table.last, preview.is_unforeseen) == ("e2e4", False)
 
 
+def test_a_preview_shows_nothing_of_a_game_with_secrets() -> None:
+    class Hiding(tictactoe.TicTacToe):
+        """Hides something."""
+
+        key, hidden = "hiding", True
+
+    game = AdaptedGame(Hiding())
+    view = game.view(begun(game).state, Seat(0))
+    preview = game.preview(view, Seat(0), "b2")
+    assert (preview.view, preview.notes, preview.is_unforeseen) == (view, (), True)
+
+
 def test_a_wish_to_swap_is_understood_among_other_words() -> None:
     game = AdaptedGame(hex_.GAME)
     view = game.view(moved(begun(game), 0, "c3").state, Seat(1))
@@ -227,6 +253,16 @@ def test_a_wish_to_swap_is_understood_among_other_words() -> None:
         assert game.meant(view, text) == Move("swap")
     for text in ("I don't want to swap", "e5, no swap", "should I swap?", "let us swap emails"):
         assert game.meant(view, text) is None
+
+
+def test_sides_can_be_swapped_after_another_first_move() -> None:
+    """The first one was taken back. The second player could not swap any more."""
+    position = begun(AdaptedGame(hex_.GAME))
+    for seat, text in ((0, "f6"), (0, "takeback"), (1, "accept"), (0, "f6")):
+        position = moved(position, seat, text)
+    position = moved(position, 1, "swap")
+    assert position.state.sides == (1, 0)
+    assert not moved(position, 0, "a1").state.may_swap
 
 
 def test_a_move_beside_talk_is_offered_and_not_played() -> None:
