@@ -232,11 +232,12 @@ class AdaptedGame:
 
         Both are ``""`` if the first part is not a turn by itself.
         """
-        first, rest = (part.strip() for part in _BETWEEN_MOVES.split(f"{text},", maxsplit=1))
-        rest = rest.strip(" ,;")
+        first, *others = _BETWEEN_MOVES.split(text, maxsplit=1)
+        first, rest = first.strip(), " ".join(others).strip(" ,;")
         if rest:
             with suppress(MoveError):
-                return ("", "") if self._one_move(view, first).free else (first, rest)
+                if not self._one_move(view, first).free:
+                    return first, rest
         return "", ""
 
     def _one_move(self, view: View, text: str) -> Move:

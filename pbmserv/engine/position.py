@@ -56,6 +56,8 @@ _CHARACTERS = 24
 
 LARGEST_STATE = 1_000_000
 """Octets of a state that a board may have; `game check` objects to a fifth of that."""
+LARGEST_BOARD = 50_000_000
+"""Octets of a state, multiplied by the number of plies: a replay has all states in memory."""
 
 
 def work_of_text(characters: int) -> int:

@@ -115,6 +115,11 @@ def test_a_state_that_would_fill_the_memory_is_not_stored() -> None:
     for number in range(40):  # together they have more than one may have
         position = position.move(Seat(number % 2), Move("1"))
         refuse_large_state(position)
+    hoard.octets = 900_000
+    for number in range(40, 60):
+        position = position.move(Seat(number % 2), Move("1"))
+    with pytest.raises(ServerFault, match="a state of hoard has 900 kB"):
+        refuse_large_state(position)
     hoard.octets = 2_000_000
     with pytest.raises(ServerFault, match="a state of hoard has 2000 kB"):
         refuse_large_state(position.move(Seat(0), Move("1")))

@@ -81,3 +81,16 @@ def test_nobody_loses_a_race_in_which_nobody_has_moved(house: Indoors) -> None:
     assert f"subject={quote(line)}" in notice.html  # the same by a tap
     (games,) = house.send(ALICE, "blackbox games alice")
     assert "No Blackbox games" in games.text or "no" in games.text.lower()
+
+
+def test_a_player_who_declines_a_race_is_not_said_to_wait_for_the_others(house: Indoors) -> None:
+    """When the last one lets the challenge lapse, nobody is left to race with alice."""
+    house.send(BOB, f"blackbox reject 1 bob {PASSWORD}")
+    reminder = next(letter for letter in wait(house, 9) if letter.kind == "reminder")
+    house.send(CAROL, f"blackbox prefs carol {PASSWORD} digest=daily")
+    letters = wait(house, 15)
+    digest = next(letter for letter in letters if letter.kind == "tray")
+    for letter in (reminder, digest):
+        assert "alice wants to play Blackbox with you" in letter.one_line
+    notice = next(letter for letter in letters if letter.kind == "unanswered")
+    assert "carol did not answer the challenge in time" in notice.one_line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pbmserv.engine.record import DECLINE
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts import players
@@ -21,6 +22,20 @@ def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str,
     if not undecided:
         boards.set_status(context.connection, board.id, BoardStatus.ACTIVE)
     return undecided
+
+
+def players_for_board(context: CommandContext, board: BoardRow) -> list[str]:
+    """Return the userids of the players who want to play, for a player who has not answered yet.
+
+    A player who declines a race has a date of acceptance, too, since no answer is awaited then.
+    """
+    plies = [position.ply for position in context.position(board).backwards()]
+    declined = {ply.seat for ply in plies if ply is not None and ply.text == DECLINE}
+    return [
+        sitter.userid
+        for sitter in board.sitters
+        if sitter.accepted_at is not None and sitter.seat not in declined
+    ]
 
 
 def refuse_blocked_meeting(context: CommandContext, board: BoardRow, sitter: Sitter) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pbmserv.engine.adapter import AdaptedGame
-from pbmserv.engine.position import LARGEST_STATE, Position, octets_of, work_of
+from pbmserv.engine.position import LARGEST_BOARD, LARGEST_STATE, Position, octets_of, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
 from pbmserv.engine.record import EARLY_ENDS, NOT_PLAYED, WITHDRAW
 from pbmserv.engine.types import Move
@@ -114,7 +114,8 @@ def refuse_large_state(after: Position) -> None:
     if not isinstance(after.game, AdaptedGame):  # Blackbox is ours, and its states are small
         return
     octets = octets_of(after.state.state)  # `game check` objects to a state that cannot be measured
-    if octets is not None and octets > LARGEST_STATE:
+    most = min(LARGEST_STATE, LARGEST_BOARD // after.number)
+    if octets is not None and octets > most:
         key = after.game.info.key
         raise ServerFault(f"a state of {key} has {octets // 1000} kB, and boards keep many")
 

@@ -10,6 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pbmserv.service.boards.acceptance import players_for_board
 from pbmserv.service.core.budget import ALLOWED, Budget, TooMuch, Work, squares_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
@@ -83,14 +84,14 @@ def _entry(
         TooMuch: there is no room for this board; the letter names it.
     """
     board, sitter = waiting.board, waiting.sitter
-    is_invited = sitter.accepted_at is None
-    by = [s.userid for s in board.sitters if s.accepted_at is not None]
+    turn = show_or_log(board.id, board.game, partial(_turn, context, waiting, room))
+    is_invited = sitter.accepted_at is None and turn is not None
     return {
         "letter": "tray-board",
         "words": {
             "event": "news",
             "undecided": list(board.undecided),
-            "asked_by": by if is_invited else [],
+            "asked_by": players_for_board(context, board) if is_invited else [],
             "says": said_in(news),
             "due": due
             and {
@@ -103,7 +104,7 @@ def _entry(
         "board": board.id,
         "ply": board.plies,
         "seat": sitter.seat,
-        "turn": show_or_log(board.id, board.game, partial(_turn, context, waiting, room)),
+        "turn": turn,
     }
 
 

@@ -24,6 +24,7 @@ from pbmserv.engine.clocks import (
 )
 from pbmserv.engine.position import Position
 from pbmserv.service.boards import game_pauses, plies, queued_moves
+from pbmserv.service.boards.acceptance import players_for_board
 from pbmserv.service.boards.followers import news_of_declined_board
 from pbmserv.service.boards.lateness import late_seats
 from pbmserv.service.boards.resigning import goes_on_without
@@ -273,7 +274,7 @@ class _RunningClocks:
         words = {
             "event": "news",
             "undecided": list(board.undecided),
-            "asked_by": [other.userid for other in board.sitters if other.accepted_at is not None],
+            "asked_by": players_for_board(self._context, board),
             "since": _iso(due.since),
             "forfeit_at": _iso(due.lost_at),
             "tz": sitter.tz,
