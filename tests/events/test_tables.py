@@ -102,6 +102,13 @@ def test_ties_are_broken_as_another_program_does() -> None:
         assert keys == sorted(keys, reverse=True)
 
 
+def test_in_a_swiss_the_points_of_all_opponents_break_ties_first() -> None:
+    won = [(1, 3), (4, 1), (4, 3), (4, 6), (2, 5), (6, 2), (5, 6)]
+    games = [Pairing(1, 1, number, *pair, number, 2, 0, "x") for number, pair in enumerate(won, 1)]
+    lines = standings([Contestant(player, 0, 0.0) for player in range(1, 7)], games, swiss=True)
+    assert [line.player_id for line in lines] == [4, 6, 1, 2, 5, 3]
+
+
 def _their_sonneborn_berger(players: Sequence[int], games: Sequence[Pairing]) -> dict[int, float]:
     data = {player: PlayerTiebreakData(player, 0, 0.0) for player in players}
     for game in games:
