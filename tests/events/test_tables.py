@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiebreak_core import GameRecord, PlayerTiebreakData, calculate_all_strict
 
+from pbmserv.service.events import team_tables
 from pbmserv.service.events.groups import Entrant, in_order, movement, sizes
 from pbmserv.service.events.pairing import berger, dutch
 from pbmserv.service.events.tables import Contestant, standings
+from pbmserv.service.events.team_tables import Match
 from pbmserv.store.events.event_draws import LastPlace
 from pbmserv.store.events.event_games import Pairing
 
@@ -100,6 +102,19 @@ def test_ties_are_broken_as_another_program_does() -> None:
         assert {line.player_id: line.sonneborn / 4 for line in lines} == theirs
         keys = [(line.points, line.sonneborn, line.direct) for line in lines]
         assert keys == sorted(keys, reverse=True)
+
+
+def test_in_a_swiss_the_points_of_all_opponents_break_ties_first() -> None:
+    won = [(1, 3), (4, 1), (4, 3), (4, 6), (2, 5), (6, 2), (5, 6)]
+    games = [Pairing(1, 1, number, *pair, number, 2, 0, "x") for number, pair in enumerate(won, 1)]
+    lines = standings([Contestant(player, 0, 0.0) for player in range(1, 7)], games, swiss=True)
+    assert [line.player_id for line in lines] == [4, 6, 1, 2, 5, 3]
+
+
+def test_level_teams_have_the_order_of_their_match() -> None:
+    results = [(1, 2, 3, 5), (1, 3, 5, 3), (2, 3, 3, 5), (1, 4, 6, 2), (2, 4, 6, 2), (3, 4, 2, 6)]
+    lines = team_tables.table([1, 2, 3, 4], [Match(*result, ()) for result in results])
+    assert [line.team for line in lines] == [2, 1, 4, 3]
 
 
 def _their_sonneborn_berger(players: Sequence[int], games: Sequence[Pairing]) -> dict[int, float]:

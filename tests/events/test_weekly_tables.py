@@ -25,6 +25,13 @@ def test_the_digest_of_a_monday_has_the_table(season: Field) -> None:
     assert "event letters 1 off" in tables[0].one_line
 
 
+@pytest.mark.whole
+def test_a_table_without_a_result_is_no_news(season: Field) -> None:
+    letters = [letter for _ in range(7) for letter in season.live(1)]  # the last one is a Monday
+    assert sum(letter.kind == "tray" for letter in letters) > 10
+    assert not any("the table of group 1" in letter.text for letter in letters)
+
+
 def test_a_monthly_cup_has_a_table_while_it_takes_entries(field: Callable[[int], Field]) -> None:
     players = field(5)
     players.says("ann", "prefs digest=daily@07:30")

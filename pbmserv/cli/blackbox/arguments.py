@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.blackbox.refusals import Unusable, sentence
+from pbmserv.cli.blackbox.refusals import Unusable, at_line
 from pbmserv.cli.output import complain
-from pbmserv.errors import PlayerError
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.game_ids import GameId
@@ -153,10 +152,9 @@ def every_box(ids: Sequence[str] | None) -> Iterator[BoxOfId]:
         yield from map(box_of_id, ids)
         return
     for number, line in lines():
-        try:
-            yield box_of_id(line)
-        except PlayerError as error:
-            raise Unusable(f"line {number}: {sentence(error)}") from None
+        with at_line(number):
+            box = box_of_id(line)
+        yield box
 
 
 def lines() -> Iterator[tuple[int, str]]:
@@ -174,13 +172,16 @@ def lines() -> Iterator[tuple[int, str]]:
 
 def _decoded_lines(raw: Iterable[bytes]) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(raw, 1):
-        if len(line) == LONGEST_LINE:
-            raise Unusable(
-                f"line {number}: longer than {LONGEST_LINE} characters, so not a game ID"
-            )
-        try:
-            text = line.decode().rstrip("\r\n")  # blanks at the end may belong to a seed
-        except UnicodeDecodeError:
-            raise Unusable(f"line {number}: not UTF-8 text") from None
+        with at_line(number):
+            text = _decoded(line)
         if text.strip():
             yield number, text
+
+
+def _decoded(line: bytes) -> str:
+    if len(line) == LONGEST_LINE:
+        raise Unusable(f"longer than {LONGEST_LINE} characters, so not a game ID")
+    try:
+        return line.decode().rstrip("\r\n")  # blanks at the end may belong to a seed
+    except UnicodeDecodeError:
+        raise Unusable("not UTF-8 text") from None

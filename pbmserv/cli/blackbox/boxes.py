@@ -20,9 +20,8 @@ from pbmserv.cli.blackbox.arguments import (
     presets,
     words_in,
 )
-from pbmserv.cli.blackbox.refusals import Unusable, politely, sentence
+from pbmserv.cli.blackbox.refusals import Unusable, at_line, politely
 from pbmserv.cli.output import harmless, say
-from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.game_ids import (
     Parameters,
     atoms_of,
@@ -205,12 +204,8 @@ def encode(
             say(_encode(words))
             return
         for number, line in lines():
-            try:
+            with at_line(number):
                 say(_encode(line.split()))
-            except PlayerError as error:
-                raise Unusable(f"line {number}: {sentence(error)}") from None
-            except Unusable as error:
-                raise Unusable(f"line {number}: {error}") from None
 
 
 def _encode(words: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pbmserv.cli.blackbox.arguments import box_of_id, cells_named, words_in
-from pbmserv.cli.blackbox.refusals import Unusable, politely
+from pbmserv.cli.blackbox.refusals import Unusable, at_line, politely
 from pbmserv.cli.output import say
 
 if TYPE_CHECKING:
@@ -55,17 +55,17 @@ def _result_lines(lines: Iterable[bytes]) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
         if line.isspace():
             continue
-        try:
-            board, atoms = _box_of_json(json.loads(line))
-        except (ValueError, RecursionError):
-            raise Unusable(f"line {number}: not a JSON object") from None
-        except Unusable as error:
-            raise Unusable(f"line {number}: {error}") from None
+        with at_line(number):
+            board, atoms = _box_of_json(line)
         results = dict(zip(board.ports, _results(board, atoms), strict=True))
         yield json.dumps(results, separators=(",", ":")) + "\n"
 
 
-def _box_of_json(box: Any) -> tuple[Geometry, list[int]]:
+def _box_of_json(line: bytes) -> tuple[Geometry, list[int]]:
+    try:
+        box: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        box = None
     if not isinstance(box, dict):
         raise Unusable("not a JSON object")
     width, height, names = box.get("w"), box.get("h"), box.get("atoms")

@@ -43,6 +43,17 @@ def politely(command: str) -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
+@contextmanager
+def at_line(number: int) -> Iterator[None]:
+    """Name a line of standard input in the errors of a block."""
+    try:
+        yield
+    except PlayerError as error:
+        raise Unusable(f"line {number}: {sentence(error)}") from None
+    except Unusable as error:
+        raise Unusable(f"line {number}: {error}") from None
+
+
 def sentence(error: PlayerError) -> str:
     """Return the sentence of a refusal with its example."""
     from pbmserv.views.texts import refusal_sentence

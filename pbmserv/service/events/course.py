@@ -186,8 +186,10 @@ def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification
 
 
 def _awaits_places(context: CommandContext, event: Event) -> bool:
-    """Return whether the draw must wait for places of the season before, which ends late: the
-    server was down."""
+    """Return whether the draw must wait for the places of the season before.
+
+    If the server was down on its last day, that season may still be under way.
+    """
     if not kind_of(event).recurs:
         return False
     before = events.of_number(context.connection, event.kind, event.game, event.number - 1)

@@ -193,7 +193,7 @@ def _entries(written: _Written, kind: Kind) -> int:
     text = written.options.get("-entries")
     if text is None:
         return max(kind.usual_entries, least) if kind.usual_entries else 0
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
+    number = _number(text)
     most = kind.rules.most or kind.most_entries
     if not least <= number <= most:
         raise Refused(
@@ -205,6 +205,11 @@ def _entries(written: _Written, kind: Kind) -> int:
             example=written.corrected(f"-entries={max(kind.usual_entries, least)}"),
         )
     return number
+
+
+def _number(text: str) -> int:
+    """Return the number that a text is, 0 if it is none or very long."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
 
 
 def _is_by_invitation(written: _Written) -> bool:
@@ -223,7 +228,7 @@ def _boxes(written: _Written, rules: Rules) -> int:
     if not counts:
         return rules.boxes
     name, text = counts[0]
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
+    number = _number(text)
     if not 1 <= number <= MOST_BOXES:
         example = written.corrected(f"{names[0]}=3")
         raise Refused("event-boxes", part=text[:20] or name, most=MOST_BOXES, example=example)

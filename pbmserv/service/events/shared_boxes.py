@@ -139,12 +139,8 @@ def _give_up(context: CommandContext, row: SharedBoard) -> list[Notification]:
         return []
     # An operator may have given the seat to another player.
     sitter = board.sitter_of(row.player_id) or board.sitters[0]
-    position = context.position(board)
-    if position.apart and sitter.seat not in position.game.to_act(position.state):
-        # The player was done in a race of an older version.
-        shared_boxes.settle(context.connection, row.box_id, row.player_id, GIVEN_UP, 0)
-        return []
-    answer = plies.log_ply(context, board, sitter, position.withdraw(sitter.seat), UNSAID)
+    after = context.position(board).withdraw(sitter.seat)
+    answer = plies.log_ply(context, board, sitter, after, UNSAID)
     own = [Notification.sitter(sitter, part) for part in answer.parts]
     return [letter for letter in (*own, *answer.notifications) if letter.player_id != row.player_id]
 

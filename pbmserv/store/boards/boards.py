@@ -140,7 +140,7 @@ class BoardRow:
     def may_be_shared(self) -> bool:
         """Return whether its box, dice or deals may be those of other boards, too.
 
-        Only one person plays on such a board, except in races of events of older versions.
+        Only one person plays on such a board.
         """
         return self.seats == 1 or (self.event_id is not None and bool(self.bots))
 
