@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 from deeds import ALICE, BOB, CAROL, do, start_board
-from indoors import PASSWORD, Indoors, Posted, address_of
+from indoors import PASSWORD, Indoors, address_of
 from migrated import game_tables
 from sqlalchemy import select, text, update
 
@@ -66,12 +66,6 @@ def test_the_ratings_are_those_of_one_person(house: Indoors) -> None:
     assert "2 rated games:" in mine.one_line
 
 
-def solved(house: Indoors, userid: str) -> list[Posted]:
-    """Play a solo game to its end."""
-    letters = house.begin(f"{userid}@players.example", f"blackbox solo {userid} -size=3x3 -atoms=1")
-    return house.reply(letters[-1], "+a1,?")
-
-
 def test_scores_and_boxes_of_the_day_move_and_no_box_comes_twice(house: Indoors) -> None:
     for userid in ("alice", "carol"):
         house.send(f"{userid}@players.example", f"blackbox daily {userid} {PASSWORD} 07:30")
@@ -93,7 +87,9 @@ def test_scores_and_boxes_of_the_day_move_and_no_box_comes_twice(house: Indoors)
 def test_only_the_retired_account_itself_stays_with_the_old_player(house: Indoors) -> None:
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
     house.live(hours=20)
-    solved(house, "alice")
+    (board, *_) = house.begin(ALICE, "blackbox solo alice -size=2x2 -atoms=4")
+    (solved, *_) = house.reply(board, "+a1,+a2,+b1,+b2,?")
+    assert "solved" in solved.one_line
     start_board(house, "alice", "carol")
     do(house, people.merge, userid="alice", into="bob")
     house.letters()

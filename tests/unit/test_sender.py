@@ -292,8 +292,7 @@ def test_when_the_pause_is_over_one_letter_goes_first(
     assert outbox.claims == [1]
 
     clock.moment += SHORTEST_PAUSE
-    sender.wake()
-    outbox.wait_until_idle()
+    outbox.wait_until_idle_again(sender)
     assert outbox.claims == [1]  # the second pause is twice as long
 
     relay.always = None
