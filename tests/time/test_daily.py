@@ -15,6 +15,7 @@ from pbmserv.games.blackbox.bots.difficulty import grade
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import Grade, Options
+from pbmserv.service.schedule import scheduler
 from pbmserv.service.solo.daily_box import day_of
 from pbmserv.store.boards import boards
 from pbmserv.store.shared_boxes.day_numbers import number_of
@@ -113,6 +114,24 @@ def test_nothing_comes_while_away(one_house: Indoors) -> None:
     house.send(ALICE, f"away alice {PASSWORD} from in 2 days until in 3 days")
     assert [len(days(house, 24, 8)) for _ in range(4)] == [1, 1, 0, 0]
     assert len(days(house, 24, 8)) == 1
+
+
+def test_a_box_that_fails_is_put_off_and_stops_no_other(
+    house: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = []
+
+    def failing(context, player_id):
+        tries.append(player_id)
+        raise RuntimeError("a fault")
+
+    house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
+    with monkeypatch.context() as patch:
+        patch.setattr(scheduler.daily_box, "give_due_boxes", failing)
+        house.live(hours=2)
+        house.live(minutes=2)
+    assert len(tries) == 1
+    assert [letter.recipient for letter in days(house, 2)] == [ALICE]
 
 
 def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:

@@ -200,6 +200,8 @@ def test_no_password_is_printed() -> None:
     ).settings
     assert text_of(settings.database) == "postgresql+psycopg://pbm:***@db/pbm?sslpassword=***"
     assert text_of(settings.relay) == "smtps://games:***@mx.example.org"
+    assert blank_passwords("smtp://games:hush") == "smtp://games:***"  # its host is missing
+    assert blank_passwords("smtp://mx.example.org:25") == "smtp://mx.example.org:25"
     assert text_of(settings.lmtp) == ""
     assert "hush" not in repr(settings)
     assert "hu%40sh" not in repr(settings)

@@ -1,14 +1,14 @@
 """Finds the move that a refused text means, or draws the one that it leaves to chance.
 
-`readings` reads any move, but every word must be one of its few English ones. `spoken` reads one
-port, or cells to mark, in a sentence with unknown words, in a dozen languages. A text means a move
-only if exactly one of these is legal; `examples` guesses at others, for a refusal to offer.
+A text means a move only if exactly one of its `readings` is legal. `examples` guesses at others,
+for a refusal to offer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import chain
 
 from pbmserv.engine.left_to_chance import leaves_it_to_chance
 from pbmserv.engine.rng import Rng
@@ -17,8 +17,7 @@ from pbmserv.errors import MoveError
 from pbmserv.games.blackbox.legality import check, longest_move
 from pbmserv.games.blackbox.moves import TEXT_LIMIT, Kind, move_of, read_elements
 from pbmserv.games.blackbox.options import draw_cells
-from pbmserv.games.blackbox.readings import readings
-from pbmserv.games.blackbox.spoken import spoken
+from pbmserv.games.blackbox.readings import ways_to_read
 from pbmserv.games.blackbox.views import View
 
 
@@ -26,16 +25,17 @@ def meant(view: View, text: str) -> Move | None:
     """Return the only legal reading of a refused text, `None` if there is none or several."""
     if view.own is None or view.phase in {"over", "done"} or len(text) > TEXT_LIMIT:
         return None
-    refused = "".join(text.split()).upper()
-    meanings = [signs for signs in readings(view, text) if signs.upper() != refused]
-    legal_moves = _legal_moves(view, meanings) or _legal_moves(view, [spoken(view, text)])
-    return next(iter(legal_moves.values())) if len(legal_moves) == 1 else None
+    for readings in ways_to_read(view, text):
+        legal_moves = _legal_moves(view, readings)
+        if legal_moves:
+            return next(iter(legal_moves.values())) if len(legal_moves) == 1 else None
+    return None
 
 
 def _legal_moves(view: View, meanings: Iterable[str]) -> dict[str, Move]:
     """Return the legal ones of these moves by their canonical texts."""
     legal_moves: dict[str, Move] = {}
-    for signs in filter(None, meanings):
+    for signs in meanings:
         try:
             move = move_of(check(view, signs))
         except MoveError:
@@ -73,7 +73,9 @@ def far_cells(view: View, text: str) -> tuple[tuple[str, str], ...]:
     """
     board = view.options.board
     near = {*board.top, *board.left}
-    for signs in filter(None, _as_meant(view, text)):
+    # A long text is no sentence of a person, and only read as it is.
+    ways = ways_to_read(view, text) if len(text) <= TEXT_LIMIT else ()
+    for signs in chain([text], *ways):
         try:
             elements = read_elements(board, signs, longest_move(view.options))
         except MoveError:
@@ -85,11 +87,3 @@ def far_cells(view: View, text: str) -> tuple[tuple[str, str], ...]:
             and any(label.lstrip("0") not in near for label in _LABEL.findall(element.part.upper()))
         )
     return ()
-
-
-def _as_meant(view: View, text: str) -> Iterator[str]:
-    """Yield a text as it is, then, if it is short, as a person may have meant it."""
-    yield text
-    if len(text) <= TEXT_LIMIT:
-        yield from readings(view, text)
-        yield spoken(view, text)

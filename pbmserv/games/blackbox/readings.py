@@ -1,9 +1,12 @@
-"""Finds possible meanings of texts that people write in place of a move.
+"""Reads texts that people write in place of a move: with known words only, or in a sentence.
 
-`moves` reads moves in their written form. This module splits another text into labels, cells, signs
-and a few known words ("fire port e please", "A1 C4 E5 G2", ``+b3 +d3``). `meanings.meant` accepts
-it as a move only if exactly one reading is legal, since a ray cannot be taken back and most other
-lines are messages.
+`moves` reads moves in their written form. `ways_to_read` returns the readings of other texts. This
+module splits a text into labels, cells, signs and a few English words, and has no reading for one
+with any other word ("fire port e please", "A1 C4 E5 G2", ``+b3 +d3``). `spoken` reads one port, or
+cells to mark, in a sentence with unknown words, in a dozen languages.
+
+`meanings.meant` accepts a text as a move only if exactly one reading is legal, since a ray cannot
+be taken back and most other lines are messages.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from dataclasses import dataclass, field
 
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.moves import SIGNS
+from pbmserv.games.blackbox.spoken import spoken
 from pbmserv.games.blackbox.views import View
 
 MOST_WORDS = 12
@@ -141,8 +145,13 @@ class _Understood:
     bare: list[int] = field(default_factory=list)
 
 
-def readings(view: View, text: str) -> Iterator[str]:
-    """Yield the possible meanings of a text in the written form of moves."""
+def ways_to_read(view: View, text: str) -> Iterator[list[str]]:
+    """Yield the readings of a text in the written form of moves: with known words, then spoken."""
+    yield list(_with_known_words(view, text))
+    yield list(filter(None, [spoken(view, text)]))
+
+
+def _with_known_words(view: View, text: str) -> Iterator[str]:
     hiding = not view.has_hidden
     words = text.lower().translate(_PAUSES).split()
     plain = " ".join([word for word in words if word not in _POLITE])

@@ -13,8 +13,7 @@ from pbmserv.games.blackbox.examples import legal_parts, mentioned, with_unlock
 from pbmserv.games.blackbox.geometry import in_ranges
 from pbmserv.games.blackbox.legality import check
 from pbmserv.games.blackbox.moves import Element, move_of
-from pbmserv.games.blackbox.readings import readings
-from pbmserv.games.blackbox.spoken import spoken
+from pbmserv.games.blackbox.readings import ways_to_read
 from pbmserv.games.blackbox.views import View
 
 _NOT_HERE = frozenset({"pass", "swap", "propose", "accept", "reject"})
@@ -60,12 +59,10 @@ def _clearer(view: View, text: str, refusal: Refusal) -> Refusal:
     is_sentence = refusal.code == "blackbox.not-a-move"
     if not is_sentence and refusal.code != "blackbox.commas":
         return refusal
-    in_words = {spoken(view, text)} if is_sentence else set[str]()
-    as_move = set(readings(view, text))
-    if view.phase == "done":  # every reading has the same refusal
-        as_move = {next(filter(None, (*as_move, *in_words)), "")}
-    for meanings in (as_move, in_words):
-        of_reading = _refusal_of_reading(view, meanings)
+    for readings in ways_to_read(view, text):
+        # After the end of a race every reading has the same refusal.
+        several = readings[:1] if view.phase == "done" else readings
+        of_reading = _refusal_of_reading(view, set(several))
         if of_reading is not None and (not is_sentence or of_reading.code in _OF_SENTENCES):
             return of_reading
     return refusal
@@ -86,12 +83,12 @@ def possibilities(view: View) -> dict[str, str]:
     }
 
 
-def _refusal_of_reading(view: View, meanings: Collection[str]) -> Refusal | None:
+def _refusal_of_reading(view: View, readings: Collection[str]) -> Refusal | None:
     """Return the refusal of a text's only reading, `None` if there are several or it is legal."""
-    if len(meanings) != 1:
+    if len(readings) != 1:
         return None
     try:
-        check(view, *meanings)
+        check(view, *readings)
     except MoveError as error:
         return error.refusal
     return None
