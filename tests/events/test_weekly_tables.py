@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from indoors import address_of, indoors
 from seasons import GAME, PAWNS, ROOKS, Field, gather_two
 

@@ -61,8 +61,8 @@ def _clearer(view: View, text: str, refusal: Refusal) -> Refusal:
         return refusal
     for readings in ways_to_read(view, text):
         # After the end of a race every reading has the same refusal.
-        several = readings[:1] if view.phase == "done" else readings
-        of_reading = _refusal_of_reading(view, set(several))
+        candidates = readings[:1] if view.phase == "done" else readings
+        of_reading = _refusal_of_reading(view, set(candidates))
         if of_reading is not None and (not is_sentence or of_reading.code in _OF_SENTENCES):
             return of_reading
     return refusal
