@@ -433,9 +433,8 @@ class Keeper:
 
     def _wait_for_others(self, table: Table, notes: Sequence[Note]) -> Step[Table]:
         """Let the seats that are due move on after another one has resigned."""
-        after = replace(table, final=True)
-        if (outcome := self._outcome(after)) is not None:
-            after = replace(after, outcome=outcome, due=())
+        outcome = self._outcome(table)
+        after = table if outcome is None else replace(table, outcome=outcome, due=())
         return Step(after, _RESIGNS, tuple(notes), reveals=True)
 
 

@@ -84,6 +84,7 @@ def test_all_first_rows_of_chess960_differ() -> None:
     [
         ("f3 e5 g4 Qh4", "checkmate"),
         ("Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8", "the same position for the third time"),
+        ("e4 Nf6 Nf3 Ng8 Ng1 Nf6 Nf3 Ng8 Ng1", "the same position for the third time"),
         (
             "e3 a5 Qh5 Ra6 Qxa5 h5 h4 Rah6 Qxc7 f6 Qxd7 Kf7 Qxb7 Qd3 Qxb8 Qh7 Qxc8 Kg6 Qe6",
             "stalemate",
@@ -198,6 +199,11 @@ def test_handicap_stones_are_symmetric(count: int) -> None:
         last = size * size - 1
         if count != 3:
             assert {last - cell for cell in cells} == set(cells)
+
+
+def test_white_gets_a_point_for_each_handicap_stone() -> None:
+    state = go.GAME.start(2, {"size": 9, "komi": 0.5, "handicap": 3}, chance())
+    assert go.lead(state, state.board) == 81 - 3 - 0.5
 
 
 # -- gomoku
@@ -319,6 +325,13 @@ def test_bids(text: str, move: str) -> None:
 def test_doubts(text: str) -> None:
     state = liar.Round(((1, 2, 3), (4, 5, 6)), bid=(2, 5))
     assert liar.GAME.read(state, 0, text) == "liar"
+
+
+def test_a_player_who_leaves_takes_the_dice_along() -> None:
+    state = liar.GAME.start(3, {"dice": 5, "wild": True}, chance())
+    after = liar.GAME.leave(state, 1, chance())
+    assert [len(dice) for dice in after.state.dice] == [5, 0, 5]
+    assert after.next == [2]
 
 
 def test_ones_are_wild() -> None:
