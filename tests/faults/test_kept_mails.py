@@ -211,8 +211,9 @@ def test_a_mail_that_cannot_even_be_read_is_kept_too(
         broken.setattr(MailParser, "parse", breaks)
         assert wire.mail(alice, OURS, raw).startswith("250")
         assert wire.mail(alice, OURS, raw).startswith("250")
+        assert wire.mail(alice, OURS, raw + b" \r\n").startswith("250")  # a copy, to a reader
         assert wire.mail(alice, "postmaster", raw).startswith("250")
-        assert states(operator) == ["kept", "kept"]
+        assert states(operator) == ["kept", "kept", "kept"]
         number = numbers(operator)[0]
         assert run(["inbox", "list"]) == 0
         assert "(cannot be read)" in capsys.readouterr().out
@@ -224,8 +225,10 @@ def test_a_mail_that_cannot_even_be_read_is_kept_too(
         assert "still keep" in capsys.readouterr().out
     assert operator.letters() == []  # who wrote it could not be read, so nobody is told
     assert run(["inbox", "retry", number, *WHY]) == 0
+    run(["inbox", "retry", numbers(operator)[1], *WHY])
     catch_up(operator)
     assert len(operator.letters(alice)) == 1
+    assert states(operator) == ["answered", "ignored", "kept"]
 
 
 @pytest.mark.sqlite_alone
