@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from indoors import address_of, indoors
 from seasons import GAME, PAWNS, ROOKS, Field, gather_two
 
@@ -26,7 +25,6 @@ def test_the_digest_of_a_monday_has_the_table(season: Field) -> None:
     assert "event letters 1 off" in tables[0].one_line
 
 
-@pytest.mark.whole
 def test_a_table_without_a_result_is_no_news(season: Field) -> None:
     letters = [letter for _ in range(7) for letter in season.live(1)]  # the last one is a Monday
     assert sum(letter.kind == "tray" for letter in letters) > 10
