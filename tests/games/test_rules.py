@@ -244,6 +244,7 @@ def test_six_in_a_row(exact: bool, wins: bool) -> None:
         ({6: 1, 3: 1}, (6, 5), {"6/off 3/off", "6/1 3/off"}),
         ({25: 1, 6: 1}, (1, 2), {"bar/24 24/22", "bar/24 6/4", "bar/23 6/5"}),
         ({2: 1}, (6, 5), {"2/off"}),
+        ({24: 1, 13: -2}, (5, 6), {"24/18"}),
     ],
 )
 def test_plays_of_backgammon(men: dict[int, int], dice: tuple[int, int], moves: set[str]) -> None:
@@ -334,6 +335,13 @@ def test_a_player_who_leaves_takes_the_dice_along() -> None:
     assert after.next == [2]
 
 
+def test_the_player_who_lost_a_die_begins_unless_it_was_the_last_one() -> None:
+    for dice, begins in ((2, 1), (1, 2)):
+        state = liar.GAME.start(3, {"dice": dice, "wild": True}, chance())
+        after = liar.GAME.next_round(state, 1, [], chance())
+        assert after.next == [begins]
+
+
 def test_ones_are_wild() -> None:
     state = liar.Round(((1, 1, 5), (5, 6, 6)), bid=(4, 5), bidder=0)
     assert state.count(5) == 4
@@ -357,6 +365,11 @@ def test_fleets_that_cannot_be(text: str, why: str) -> None:
     state = battleships.GAME.start(2, {"salvo": False, "apart": False}, chance())
     with pytest.raises(No, match=why):
         battleships.GAME.read(state, 0, text)
+
+
+def test_a_salvo_has_a_shot_for_each_ship_that_swims() -> None:
+    state = (battleships.Waters(salvo=True, sunk=(0, 3)), battleships.Waters(salvo=True))
+    assert [battleships.GAME.shots(state, seat) for seat in (0, 1)] == [3, 5]
 
 
 @rows("seed", range(10))
