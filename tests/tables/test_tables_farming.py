@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from indoors import PASSWORD, Indoors, address_of, indoors
+from sqlalchemy import Connection
 
 from pbmserv.engine.position import opening
 from pbmserv.engine.ratings import (
@@ -19,6 +20,7 @@ from pbmserv.engine.ratings import (
     OPPONENTS,
     UNRATED,
     Past,
+    Rating,
     Standing,
     pair_weight,
     settle,
@@ -29,6 +31,9 @@ from pbmserv.engine.types import Move, Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.service.boards.board_ends import everybody_played
 from pbmserv.service.ratings import rebuilding
+from pbmserv.store import ratings
+from pbmserv.store.accounts import players
+from pbmserv.store.ratings import Rated
 
 pytestmark = pytest.mark.slow
 
@@ -182,3 +187,21 @@ def test_the_same_two_again_and_again_have_no_place_and_a_rebuild_agrees(house: 
     house.live(days=46)
     assert "It counts for" not in resigned(house, 5, opened=True)
     assert rebuilding.check(house.server.database).differences == 0
+
+
+def test_players_whose_ratings_look_equal_share_a_rank(house: Indoors) -> None:
+    now = house.server.clock.now()
+
+    def rate(connection: Connection) -> None:
+        rows = []
+        for userid, mu in (("alice", 30.001), ("bob", 30.0), ("carol", 25.0)):
+            player = players.account_of(connection, userid)
+            assert player is not None
+            rows.append(Rated(player.id, Standing(Rating(mu, 2.0), 9, 0, 0, OPPONENTS), now))
+        ratings.lock(connection, "blackbox", [row.player_id for row in rows], now)
+        ratings.settle(connection, "blackbox", rows)
+
+    house.server.writer.submit(rate).result()
+    (table,) = house.send(CAROL, "blackbox standings")
+    rows = [line.split()[:2] for line in table.text.split("\n") if "?  " in line]
+    assert rows == [["1", "alice"], ["1", "bob"], ["3", "carol"]]
