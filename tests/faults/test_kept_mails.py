@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from failing_handlers import failing_handler
+from indoors import indoors
 from running import MovableClock, Running
 from seating import HIDINGS, Table, seat_pairs
 from smtp_client import Wire, mail
@@ -250,6 +251,18 @@ def test_a_mail_is_kept_even_if_the_database_is_away_at_that_moment(
         assert wire.mail(sender, OURS, mail(sender, "help")).startswith("250")
     assert not faults
     assert states(server) == ["kept"]
+
+
+def test_an_address_gets_few_letters_about_faults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anybody can write any address into a mail on which we fail."""
+    with (
+        indoors(tmp_path, rate_confirmations="2/hour") as house,
+        failing_handler(monkeypatch, Help),
+    ):
+        letters = [house.send("victim@players.example", "help") for _ in range(4)]
+    assert [len(to_victim) for to_victim in letters] == [1, 1, 0, 0]
 
 
 @pytest.mark.sqlite_alone
