@@ -42,8 +42,12 @@ class Tree:
     """
 
     def __init__(self, folder: Path, url: str, relay_port: int, begin: Begin) -> None:
-        relay = {"PBMSERV_RELAY": f"smtp://127.0.0.1:{relay_port}"}
-        self._environment = without_settings() | settings_of(folder, url) | relay
+        # Each start has another port for pages, but a letter that is sent again has the same links.
+        own = {
+            "PBMSERV_RELAY": f"smtp://127.0.0.1:{relay_port}",
+            "PBMSERV_WEB_URL": "http://games.example",
+        }
+        self._environment = without_settings() | settings_of(folder, url) | own
         self._log = folder / "log"
         self._begin = begin
         self.port = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.key_ring import LONGEST_LOCAL, KeyRing
 from pbmserv.mail.reply_address import OF_PAGES, ReplyAddress
 
 OPERATORS = frozenset({"postmaster", "abuse"})
@@ -57,7 +57,7 @@ class MailDomain:
         """Return whether an address was a reply address until its key was retired."""
         local, _, domain = address.lower().rpartition("@")
         prefix = f"{self.local}+"
-        if domain != self.domain or not local.startswith(prefix):
+        if domain != self.domain or not local.startswith(prefix) or len(local) > LONGEST_LOCAL:
             return False
         return self.ring.read_retired(local[len(prefix) :]) is not None
 
@@ -81,7 +81,7 @@ class MailDomain:
         """Return the contents of a reply address; `None` for the plain address and forged ones."""
         local = address.rpartition("@")[0].lower()
         prefix = f"{self.local}+"
-        if not local.startswith(prefix):
+        if not local.startswith(prefix) or len(local) > LONGEST_LOCAL:
             return None
         reply_address = self.ring.read(local[len(prefix) :])
         if reply_address is not None and reply_address.purpose in OF_PAGES:

@@ -80,7 +80,7 @@ def test_signing_off_gives_up_games_and_ends_all_mail(server: Correspondence) ->
 
     # `forgot` from her own mailbox and `back` are the way home.
     server.reply(answer_to(server, alice, "forgot alice"), "password again-me")
-    assert "You have signed off, and stay so." in server.letter(alice).one_line
+    assert "You are still signed off." in server.letter(alice).one_line
     back = answer_to(server, alice, "back alice again-me")
     assert "You are a player again" in back.text
     server.send(bob, "message bob secret alice", "Hello again!")

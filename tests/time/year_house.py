@@ -117,7 +117,7 @@ class ServiceHouse:
                 database,
                 self.writer,
                 self.clock,
-                KeepTimes.of_days(mails=14, unused=0, letters=7),
+                KeepTimes.of_days(mails=14, unused=0),
                 self.server.quota,
             ),
         )

@@ -164,7 +164,7 @@ def test_boards_that_must_stay_hidden_leave_no_gap_in_a_list(client: Client) -> 
     won_by_alice(client)
     for _ in range(3):
         alice, bob = client.challenge("-race", "-seed=monday", *SMALL)
-        for player, command in ((bob, "accept"), (bob, "resign"), (alice, "resign")):
+        for player, command in ((bob, "accept"), (alice, "a"), (bob, "resign"), (alice, "resign")):
             client.play(player, command)
         assert client.seat(alice)["status"] == "finished"
     assert [item["board"] for item in client.read("/boards?limit=1")["items"]] == [1]

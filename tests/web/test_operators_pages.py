@@ -259,10 +259,12 @@ def test_every_form_is_a_change_and_every_change_has_a_form(
             words = fields.pop("do")
             by_path.setdefault(words, set()).update(fields)
     of_path = {"userid", "number", "numbers", "letter", "named", "board", "game", "failed"}
-    asks_for_board = {"event decide", "ladder settle", "ladder annul"}
+    asked = {
+        **dict.fromkeys(("event decide", "ladder settle", "ladder annul"), "board"),
+        **dict.fromkeys(("event create", "ladder remove"), "game"),
+    }
     assert by_path == {
-        words: {"key", "why"}
-        | set(action.fields) - (of_path - {"board"} if words in asks_for_board else of_path)
+        words: {"key", "why"} | set(action.fields) - (of_path - {asked.get(words)})
         for words, action in ACTIONS.items()
     } | {"outbox retry": {"key", "why", "since"}}
 

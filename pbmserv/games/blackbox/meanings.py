@@ -73,9 +73,10 @@ def far_cells(view: View, text: str) -> tuple[tuple[str, str], ...]:
     """
     board = view.options.board
     near = {*board.top, *board.left}
-    # A long text is no sentence of a person, and only read as it is.
+    # A long text is no sentence of a person, and only read as it is. Most texts are moves, so other
+    # ways are tried only if the text is none.
     ways = ways_to_read(view, text) if len(text) <= TEXT_LIMIT else ()
-    for signs in chain([text], *ways):
+    for signs in chain([text], chain.from_iterable(ways)):
         try:
             elements = read_elements(board, signs, longest_move(view.options))
         except MoveError:
