@@ -116,6 +116,7 @@ def test_nothing_comes_while_away(one_house: Indoors) -> None:
     assert len(days(house, 24, 8)) == 1
 
 
+@pytest.mark.both_databases
 def test_a_box_that_fails_is_put_off_and_stops_no_other(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
