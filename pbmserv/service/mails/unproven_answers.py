@@ -201,7 +201,7 @@ class Blanking:
         Args:
             keep_userids: userids may stay: the text belongs to a refusal, which may say who plays.
         """
-        unknown = {word: self._unknown(word) for word in text.split()}
+        unknown = {word: self._unknown(word) for word in set(text.split())}
         if keep_userids:
             unknown = {word: set(filterfalse(self._is_name, unknown[word])) for word in unknown}
         self._allow_one(set().union(*unknown.values()))
