@@ -110,10 +110,15 @@ _RENEW = Prepared(
 )
 _UPDATE_LOST = (
     update(outbox)
-    .where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed_by == bindparam("by"))
+    .where(
+        outbox.c.state == LetterState.QUEUED,
+        outbox.c.claimed_by == bindparam("by"),
+        outbox.c.due_at > bindparam("now"),  # else it is due already, and keeps its turn
+    )
     .values(due_at=bindparam("now"))
 )
-"""Its name stays, since the letter may have been sent (see `unsent_letters.Unsent.begun`)."""
+"""The sender's name stays in `claimed_by`, since the letter may have been sent (see
+`unsent_letters.Unsent.begun`)."""
 _RELEASE_LOST = Prepared(_UPDATE_LOST)
 _POSTPONE = Prepared(_UPDATE.values(due_at=bindparam("now")))
 _WHY = func.nullif(bindparam("why", type_=Text), "")
