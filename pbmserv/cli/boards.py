@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -13,6 +13,7 @@ from pbmserv.cli.orders import (
     By,
     Most,
     Why,
+    choice_option,
     give_order,
     look,
     print_facts,
@@ -30,15 +31,7 @@ Days: TypeAlias = Annotated[int | None, typer.Option(min=0, max=365, help="Days;
 @app.command("list")
 def list_(
     player: Annotated[str, typer.Option("--player", help="Only this player's boards.")] = "",
-    status: Annotated[
-        Status | None,
-        typer.Option(
-            "--status",
-            metavar="STATUS",
-            case_sensitive=False,
-            help=f"One of: {', '.join(get_args(Status))}.",
-        ),
-    ] = None,
+    status: Annotated[Status | None, choice_option("--status", Status)] = None,
     game: Annotated[str, typer.Option("--game", help="Only boards of this game.")] = "",
     most: Most = 100,
     config: ConfigFile = None,

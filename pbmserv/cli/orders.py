@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Concatenate,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    get_args,
+)
 
 import typer
 
@@ -44,6 +53,21 @@ BoardNumber: TypeAlias = Annotated[int, typer.Argument(metavar="BOARD", min=1, m
 def lower(userid: str) -> str:
     """Return a userid as the database has it; for the arguments of commands."""
     return userid.lower()
+
+
+def choice_option(flag: str, choices: object) -> Any:
+    """Return an option that takes a text of a `Literal`, in any case; its help names all of them.
+
+    Args:
+        flag: such as ``--state``.
+        choices: the `Literal`.
+    """
+    return typer.Option(
+        flag,
+        metavar=flag.removeprefix("--").upper(),
+        case_sensitive=False,
+        help=f"One of: {', '.join(get_args(choices))}.",
+    )
 
 
 Userid: TypeAlias = Annotated[str, typer.Argument(metavar="USERID", callback=lower)]

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, AuditWhy, By, Most, give_order, look
+from pbmserv.cli.orders import (
+    IN_A_BROWSER,
+    LARGEST,
+    AuditWhy,
+    By,
+    Most,
+    choice_option,
+    give_order,
+    look,
+)
 from pbmserv.cli.output import failure, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
@@ -26,15 +35,7 @@ State: TypeAlias = Literal[
 @app.command("list")
 def list_letters(
     to: Annotated[str, typer.Argument(metavar="[PART]", help="Part of the address.")] = "",
-    state: Annotated[
-        State | None,
-        typer.Option(
-            "--state",
-            metavar="STATE",
-            case_sensitive=False,
-            help=f"One of: {', '.join(get_args(State))}.",
-        ),
-    ] = None,
+    state: Annotated[State | None, choice_option("--state", State)] = None,
     most: Most = 100,
     config: ConfigFile = None,
 ) -> None:

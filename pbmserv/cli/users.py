@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -14,6 +14,7 @@ from pbmserv.cli.orders import (
     Most,
     Userid,
     Why,
+    choice_option,
     give_order,
     look,
     lower,
@@ -33,15 +34,7 @@ def list_(
     like: Annotated[
         str, typer.Argument(metavar="[PART]", help="Part of a userid or address.")
     ] = "",
-    state: Annotated[
-        State | None,
-        typer.Option(
-            "--state",
-            metavar="STATE",
-            case_sensitive=False,
-            help=f"One of: {', '.join(get_args(State))}.",
-        ),
-    ] = None,
+    state: Annotated[State | None, choice_option("--state", State)] = None,
     most: Most = 100,
     config: ConfigFile = None,
 ) -> None:
