@@ -86,8 +86,11 @@ def folder_of(root: Path, address: str) -> Path:
 
 def _has(box: Path, name: str) -> bool:
     """Return whether a Maildir has a letter, whatever flags follow its name."""
-    files = (*(box / "new").iterdir(), *(box / "cur").iterdir())
-    return any(file.name.startswith(name) for file in files)
+    for folder in ("new", "cur"):
+        with os.scandir(box / folder) as entries:
+            if any(entry.name.startswith(name) for entry in entries):
+                return True
+    return False
 
 
 def _make_maildir(box: Path) -> None:
