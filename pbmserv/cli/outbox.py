@@ -94,7 +94,7 @@ def show_letter(letter: LetterNumber, config: ConfigFile = None) -> None:
     if row.error:
         say(f"Last fault: {row.error}")
     say("")
-    say(text or "It cannot be made again.")
+    say(text or "We cannot show this letter: its words were deleted, or its game failed.")
 
 
 @app.command("retry")
