@@ -40,8 +40,7 @@ def mark_of_first_mail(context: CommandContext, mover: Mover) -> str:
         sitter.player_id,
         sitter.seat,
     )
-    is_unmarked = sitter.seat not in position.marked and not position.is_duplicate
-    is_first = mover.board.pledged and is_unmarked
+    is_first = sitter.seat not in position.marked and not position.is_duplicate
     return mark_of_mail(context) if is_own and is_first else ""
 
 
@@ -58,7 +57,7 @@ def draw_again(context: CommandContext, board: BoardRow, sitter: Sitter) -> Boar
         The board, with a ply more if its game draws anything then.
     """
     mover = mover_at(context, board, sitter)
-    if not (mover.position.draws and board.pledged):
+    if not mover.position.draws:
         return board
     return mix(context, board, sitter, mark_of_first_mail(context, mover))
 
