@@ -155,7 +155,7 @@ def test_programs_read_what_the_public_pages_tell(client: Client) -> None:
     assert bob["opponents"][0] == {"name": "alice", "played": 3, "won": 0, "lost": 3, "drawn": 0}
     assert bob["seeks"] == client.read("/seeks")["items"]
     assert bob["seeks"][0]["options"] == ["-size=8x8"]
-    assert (bob["bot"], bob["accepts"]) == (False, "ask")
+    assert not bob["bot"]
     for content in (board, bob, table, page):
         assert "players.example" not in json.dumps(content)
 
