@@ -48,7 +48,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
 
     On the player's turn the plan begins at once.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    board, sitter = context.seat_of(command)
     refuse_finished(context, board)
     text = command.plan.strip()
     if text.lower() in FORGET:

@@ -33,7 +33,7 @@ def give(context: CommandContext, command: Give) -> Answer:
     Raises:
         Refused: the time cannot be read or is too long, or no clock takes it.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    board, sitter = context.seat_of(command)
     refuse_finished(context, board)
     match = _DAYS.fullmatch(command.time)
     days = int(match[1]) if match else 0
@@ -78,7 +78,7 @@ def claim(context: CommandContext, command: Claim) -> Answer:
     Raises:
         Refused: it is too early, or the board cannot end in this way.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    board, sitter = context.seat_of(command)
     refuse_finished(context, board)
     end = command.end
     if end not in {"", "draw", "abort"}:

@@ -17,7 +17,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.examples import usual_game
-from pbmserv.commands.table.command_types import VOUCHED, Credentials
+from pbmserv.commands.table.command_types import VOUCHED, AtBoard, Credentials
 from pbmserv.engine.position import Position
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, speaker_of
@@ -244,8 +244,15 @@ class CommandContext:
         self.current.player = player
         return player
 
+    def seat_of(self, command: AtBoard) -> tuple[BoardRow, Sitter]:
+        """Return the board of a command, locked, and the speaker's seat at it; see `seat_at`."""
+        return self.seat_at(command.board, command.game, command.credentials)
+
     def seat_at(
-        self, board_id: int | None, game: str | None, credentials: Credentials | None
+        self,
+        board_id: int | None = None,
+        game: str | None = None,
+        credentials: Credentials | None = None,
     ) -> tuple[BoardRow, Sitter]:
         """Return a board, locked for this transaction, and the speaker's seat at it.
 

@@ -96,7 +96,7 @@ def _unread_about(context: CommandContext, line: Line) -> Focus | None:
     if numbered is None:
         return _answered_board(context)
     with suppress(Refused):
-        context.seat_at(int(numbered[1]), None, None)
+        context.seat_at(int(numbered[1]))
     return context.current.focus
 
 
@@ -204,7 +204,7 @@ def _answered_board(context: CommandContext) -> Focus | None:
     if context.reply_address is None or context.reply_address.purpose is not Purpose.BOARD:
         return None
     try:
-        context.seat_at(None, None, None)
+        context.seat_at()
     except Refused:
         return None
     return context.current.focus
