@@ -13,7 +13,7 @@ from pbmserv.errors import GameAway, PlayerError
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import ENDINGS, OF_TALK
 from pbmserv.service.auth import lockout
-from pbmserv.service.boards import queued_moves
+from pbmserv.service.boards import plan_runs
 from pbmserv.service.core import contact
 from pbmserv.service.core.answer_readers import reader_of_answer
 from pbmserv.service.core.context import CommandContext
@@ -184,7 +184,7 @@ class Executor:
         context.budget.begin(line)
         answer = self._answer(context, line)
         refuse_too_many_letters(context, answer.notifications)
-        answer = queued_moves.play_queued_moves(context, answer)
+        answer = plan_runs.play_queued_moves(context, answer)
         letter_costs.charge(context, answer.parts, answer.notifications)
         return answer
 
