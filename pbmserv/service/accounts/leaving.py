@@ -142,7 +142,7 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
         except GameAway:  # nobody can wait for the game to come back before leaving
             boards.set_status(context.connection, number, BoardStatus.DECLINED)
     current = context.current
-    current.sitter = current.focus = current.player = None
+    current.speaker = current.focus = None
     return tuple(
         notification for notification in notifications if notification.player_id != player.id
     ), len(numbers)

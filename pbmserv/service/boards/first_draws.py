@@ -35,11 +35,8 @@ def mark_of_first_mail(context: CommandContext, mover: Mover) -> str:
     A queued move of another player, which the mail sets off, has no mark: its player did not write
     the mail.
     """
-    writer, sitter, position = context.current.sitter, mover.sitter, mover.position
-    is_own = writer is not None and (writer.player_id, writer.seat) == (
-        sitter.player_id,
-        sitter.seat,
-    )
+    writer, sitter, position = context.current.speaker, mover.sitter, mover.position
+    is_own = writer is not None and writer.player_id == sitter.player_id
     is_first = sitter.seat not in position.marked and not position.is_duplicate
     return mark_of_mail(context) if is_own and is_first else ""
 

@@ -100,7 +100,7 @@ def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat 
         raise not_seated(board)
     if own is None:
         return board, None
-    context.current.sitter = own
+    context.current.speaker = own
     context.current.focus = Focus(board, own.seat)
     return board, own.seat
 
