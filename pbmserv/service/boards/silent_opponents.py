@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from pbmserv.commands.grammar.word_forms import MOST_DAYS
 from pbmserv.commands.table.playing import Claim, Give
-from pbmserv.engine.clocks import SeatClock, counted_wait, stopped_time
+from pbmserv.engine.clocks import SeatClock, stopped_time
 from pbmserv.engine.time_spans import time_after
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.board_ends import decline
@@ -134,10 +134,10 @@ def _refuse_early_claim(
     assert since is not None
     if limit is None:
         raise Refused("claim-no-limit", part=other.userid, example="show")
+    if timekeeping.waited(context, board, other, since, context.now) * 2 >= limit:
+        return
     person = timekeeping.person_at(context, board, other, since)
     server = timekeeping.server_of(context, board, since)
-    if counted_wait(since, context.now, board.terms, person, server) * 2 >= limit:
-        return
     stopped = stopped_time(since, limit / 2, board.terms, person, server)
     at = time_after(since, limit / 2, stopped)
     raise Refused("claim-early", part=other.userid, at=at.isoformat(), tz=sitter.tz, example="show")
