@@ -357,7 +357,6 @@ class PublicPlayer:
         ended: the latest finished boards, newest first.
         running: boards that are played or proposed.
         curves: by game, how its rating has changed: see `ratings.tables.curve`.
-        accept: what happens with a challenge: ``ask``, ``auto`` or ``none``; "" for a bot.
         seeks: what the player looks for.
         met: tallies by opponent, the most played first.
         kinds: tallies by kind of board, the most played first.
@@ -370,7 +369,6 @@ class PublicPlayer:
     ended: Sequence[FinishedBoard]
     running: Sequence[RunningBoard]
     curves: Mapping[str, Sequence[Mapping[str, Any]]]
-    accept: str
     seeks: Sequence[Seek]
     met: Sequence[Tally]
     kinds: Sequence[Tally]

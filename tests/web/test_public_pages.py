@@ -179,7 +179,6 @@ def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: 
     page = Tab(server.pages, "/players/alice").load()
     assert "Opponent Games Won Lost Drawn bob 2 1 1 0" in page.text
     assert "Kind Games Won Lost Drawn Blackbox 2 1 1 0" in page.text
-    assert "alice is asked first" in page.text
     assert re.search(
         r'role="img" aria-label="Blackbox rating of alice over 2 games: \d+', page.html
     )
@@ -188,13 +187,21 @@ def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: 
     server.reply(server.letters(ALICE)[-1], "yes")
     Tab(server.pages, page_of(server.letters(ALICE)[-1])).load().press("+a1,+a2,+b1,+b2,?")
     assert "Best scores Kind Games Fewest points Blackbox 2x2/4 1 0" in page.load().text
-    server.send(ALICE, f"prefs alice {PASSWORD} accept=none")
-    assert "alice is not taking challenges at the moment" in page.load().text
-    assert "Challenge alice" not in page.text
     assert len(page.html.encode()) < 50_000
     assert "players.example" not in page.html  # nobody's mail address
     for name in ("nobody", "ALICE%00", "%3Cb%3E", ".."):
         assert Tab(server.pages, f"/players/{name}").load().status == 404
+
+
+def test_no_page_says_whether_a_player_takes_challenges(server: HandedIn) -> None:
+    """Beside it, the refusal that hides a block would tell of the block."""
+    paths = "/players/alice", "/api/players/alice"
+    pages = set()
+    for accept in ("ask", "auto", "none"):
+        server.send(ALICE, f"prefs alice {PASSWORD} accept={accept}")
+        pages.add(tuple(Tab(server.pages, path).load().html for path in paths))
+    assert len(pages) == 1
+    assert "Challenge alice" in pages.pop()[0]
 
 
 def of_everybody(server: HandedIn, *more: str) -> list[str]:

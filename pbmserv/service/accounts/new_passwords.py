@@ -91,7 +91,7 @@ def _player_of_reset(context: CommandContext, reply_address: ReplyAddress) -> Pl
     if player.reply_epoch != reply_address.epoch:
         raise Refused("reset-used", example=f"forgot {player.userid}")
     if player.active:
-        context.current.player = player
+        context.current.speaker = player
     if password_mark(player.password_hash) != reply_address.number:
         raise Refused("reset-used", example=f"forgot {player.userid}")
     context.proofs.add(player.id, player.unreachable_since)

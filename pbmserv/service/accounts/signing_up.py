@@ -211,7 +211,7 @@ def _other_questions(context: CommandContext, confirmed: PendingSignup) -> tuple
 def confirm_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """Confirm a signup by a reply to its question."""
     confirmed = confirm(context, reply_address.about)
-    context.current.player = confirmed.player
+    context.current.speaker = confirmed.player
     return Answer((confirmed.welcome,), confirmed.letters)
 
 

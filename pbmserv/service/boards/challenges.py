@@ -1,4 +1,4 @@
-"""Challenges: ``challenge``, ``rematch``, ``accept`` and ``reject``."""
+"""Challenges: ``challenge``, ``rematch``, and the acceptance of a challenge."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from pbmserv.commands.table.playing import Resign
-from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch
+from pbmserv.commands.table.starting import Challenge, Rematch
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import DUPLICATE
@@ -17,12 +16,10 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards import bot_turns, mail_invitations, opponents
 from pbmserv.service.boards.acceptance import join, refuse_blocked_meeting
-from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.first_draws import draw_again
 from pbmserv.service.boards.new_boards import Proposal
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.proposals import propose, sender_of
-from pbmserv.service.boards.resigning import resign
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import game_of_letter, is_player, known_game, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -127,7 +124,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
 
     If the other player has asked for the same rematch, accept it instead.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    board, sitter = context.seat_of(command)
     if board.status == BoardStatus.PROPOSED and sitter.accepted_at is None:
         raise Refused("accept-how")  # "let's play again" is not a clear yes
     if board.status not in {BoardStatus.FINISHED, BoardStatus.DECLINED}:
@@ -143,7 +140,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     )
     asked_by_other = waiting_for(sitter.player_id)
     if asked_by_other is not None:
-        return accept(context, Accept(None, asked_by_other, command.credentials))
+        return accept(context, *context.seat_at(asked_by_other, None, command.credentials))
     for player_id in seated:
         asked_before = waiting_for(player_id)
         if asked_before is not None:
@@ -168,10 +165,8 @@ def _options_again(game: AnyGame, board: BoardRow) -> tuple[tuple[str, ...], boo
     return read_options(game, words, board.seats, " ".join(words), f"{game.info.key} seek")
 
 
-def accept(context: CommandContext, command: Accept) -> Answer:
-    """Accept a challenge."""
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
-    refuse_finished(context, board)
+def accept(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
+    """Accept a challenge without a move."""
     if sitter.accepted_at is not None:
         raise Refused("already-accepted", part=str(board.id), example="show")
     refuse_blocked_meeting(context, board, sitter)
@@ -194,15 +189,6 @@ def accept(context: CommandContext, command: Accept) -> Answer:
         if other.player_id != sitter.player_id and other.userid not in undecided
     )
     return Answer((part_for(sitter, "joined", {"said_to": words}),), notifications)
-
-
-def reject(context: CommandContext, command: Reject) -> Answer:
-    """Reject a challenge, or call it off."""
-    board, _ = context.seat_at(command.board, command.game, command.credentials)
-    refuse_finished(context, board)
-    if board.status != BoardStatus.PROPOSED:
-        raise Refused("nothing-to-reject", part=str(board.id))
-    return resign(context, Resign(command.game, command.board, command.credentials))
 
 
 def _refuse_options_without_dash(

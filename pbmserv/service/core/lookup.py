@@ -133,7 +133,7 @@ def own_sitter(
     for player in context.writers(credentials):
         sitter = board.sitter_of(player.id)
         if sitter is not None:
-            context.current.player = player
+            context.current.speaker = player
             return sitter
     return None
 

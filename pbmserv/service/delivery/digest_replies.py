@@ -19,6 +19,7 @@ from pbmserv.commands.table.starting import Accept
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards import moves
+from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import is_player
 from pbmserv.store.boards import boards
@@ -148,7 +149,7 @@ def first_board(context: CommandContext) -> int:
 
 def _is_move(context: CommandContext, number: int, text: str) -> bool:
     """Return whether a text is a move on a board of the speaker."""
-    board, sitter = context.seat_at(number, None, None)
+    board, sitter = context.seat_at(number)
     position = context.position(board)
     try:
         position.game.parse(position.game.view(position.state, sitter.seat), text)
@@ -164,7 +165,7 @@ def _is_newest_move(context: CommandContext, number: int, command: command_types
     """
     focus = context.current.focus
     try:
-        return moves.holds_move(context, command, number)
+        return moves.holds_move(mover_at(context, *context.seat_at(number)), command)
     except Refused:
         return False
     finally:

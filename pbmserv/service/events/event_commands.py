@@ -105,7 +105,7 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         after = event_entries.of_player(context.connection, event.id, player.id)
         assert after is not None
         status = str(after.status)
-    context.current.sitter = context.current.focus = None
+    context.current.speaker, context.current.focus = player, None
     part = Part("event-entry", {**facts, "what": "withdrawn", "status": status})
     return Answer((part,), tuple(notifications))
 

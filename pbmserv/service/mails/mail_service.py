@@ -25,7 +25,7 @@ from pbmserv.service.core.submission import Request
 from pbmserv.service.delivery import bounces
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.limits.text_quota import Quota
-from pbmserv.service.mails.executor import CarriedOut, Executor
+from pbmserv.service.mails.executor import CarriedOut, run_commands
 from pbmserv.service.mails.incoming import MAIL_REPORT, IncomingMail
 from pbmserv.service.mails.limit_letter import WaitsAt, explain_limit
 from pbmserv.store.accounts import players
@@ -53,7 +53,7 @@ class MailService:
     def __init__(self, services: Services, quota: Quota, handlers: Handlers) -> None:
         self._services = services
         self._quota = quota
-        self._executor = Executor(handlers)
+        self._handlers = handlers
 
     def carry_out_mail(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Carry out a mail, unless it is a copy of an earlier one.
@@ -114,7 +114,7 @@ class MailService:
             is_away_note: without an effect, ask the player whether to count as away.
         """
         context = self._context(request, mail_id, octets, now, connection)
-        result = self._executor.run_commands(context)
+        result = run_commands(context, self._handlers)
         if not result.letters and is_away_note:
             questions = absences.ask_if_away(context)
             result = replace(

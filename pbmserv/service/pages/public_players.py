@@ -8,7 +8,6 @@ from typing import Any
 
 from pbmserv.commands.grammar.word_forms import USERID
 from pbmserv.engine.registry import AnyGame, shown_options
-from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.service.boards import game_lists
 from pbmserv.service.boards.score_keeping import streak
 from pbmserv.service.core.context import CommandContext
@@ -179,7 +178,6 @@ def player_page(context: CommandContext, userid: str) -> PublicPlayer | None:
         ended=finished_boards(context, ended, "%Y-%m-%d"),
         running=_running(context, player),
         curves={key: rating_tables.curve(context, key, player.id) for key in games},
-        accept="" if player.userid in BOT_USERIDS else player.accept,
         seeks=_seeks(context, seeks.of_player(connection, player.id)),
         met=_tallies(
             [

@@ -16,7 +16,6 @@ from typing import Any, ClassVar, cast
 
 from sqlalchemy import Connection
 
-from pbmserv.clock import Clock
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.protocol import ManualSetup, RacingGame, races
 from pbmserv.engine.record import GameRecord
@@ -153,12 +152,10 @@ class HotSeats:
         self,
         services: Services,
         database: Database,
-        clock: Clock,
         ask: Callable[[PageForm[bool]], Awaitable[bool]],
     ) -> None:
         self._services = services
         self._database = database
-        self._clock = clock
         self._ask = ask
 
     @property

@@ -77,7 +77,6 @@ def player_of(player: PublicPlayer) -> Player:
     return Player(
         userid=player.userid,
         bot=player.userid in BOT_USERIDS,
-        accepts=player.accept,
         ratings=ratings,
         running=[shape_from(Running, board) for board in player.running],
         opponents=list(player.met),

@@ -164,15 +164,10 @@ class Ladder:
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """Public facts about a player. Finished boards are a list of their own.
-
-    Attributes:
-        accepts: what happens with a challenge: "ask", "auto" (it begins) or "none"; "" = a bot.
-    """
+    """Public facts about a player. Finished boards are a list of their own."""
 
     userid: str
     bot: bool
-    accepts: str
     ratings: list[Rated]
     running: list[Running]
     opponents: list[Tally]
