@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from pbmserv.commands.grammar.game_names import GameTitles, game_in_front
 from pbmserv.commands.grammar.words import fold
 from pbmserv.commands.table.catalogue import BY_NAME, ROWS, command_meant
 from pbmserv.commands.table.row_types import Row, Trait
@@ -74,24 +75,26 @@ class HelpTopic:
     is_known: bool = True
 
 
-def topic(subject: str, games: Collection[str], *, boxes: bool = True) -> HelpTopic:
+def topic(subject: str, games: GameTitles, *, boxes: bool = True) -> HelpTopic:
     """Return the page about a command, a game or a general subject such as ``moves``.
 
     Args:
         subject: in any spelling; ``""`` for the index.
-        games: keys of the games of this server.
+        games: titles of the games of this server by key.
         boxes: whether one of them has boxes for one player; see `GameInfo.boxes`.
     """
     names = tuple(sorted(games))
     key = " ".join(fold(subject).lower().split())
     if key == "rules" and len(names) == 1:
         key = names[0]
-    if key in games:
-        return HelpTopic(key, f"games/{key}/rules.txt.j2", {"game": key})
+    game, count = game_in_front(key.split(), games)
+    if game and count == len(key.split()):
+        return HelpTopic(game, f"games/{game}/rules.txt.j2", {"game": game})
     if key.startswith("sign "):
-        first, _, rest = key.removeprefix("sign ").partition(" ")
+        words = key.split()[1:]
+        game, count = game_in_front(words, games)
         values = dict(_values(names, boxes=boxes))
-        values |= {"game": first, "sign": rest} if first in games else {"sign": first}
+        values |= {"game": game, "sign": " ".join(words[count:])} if game else {"sign": words[0]}
         return HelpTopic("signs", "help/signs.txt.j2", values)
     page = _PAGES.get(key)
     if page is not None:
@@ -104,7 +107,7 @@ def topic(subject: str, games: Collection[str], *, boxes: bool = True) -> HelpTo
     return HelpTopic("", "help/unknown.txt.j2", {"suggestion": suggestion}, is_known=False)
 
 
-def help_pages(games: Collection[str], *, boxes: bool = True) -> tuple[HelpTopic, ...]:
+def help_pages(games: GameTitles, *, boxes: bool = True) -> tuple[HelpTopic, ...]:
     """Return all pages: the index, general pages, commands and games; see `topic`."""
     names = tuple(sorted(games))
     about = partial(topic, games=games, boxes=boxes)

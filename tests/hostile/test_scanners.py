@@ -57,7 +57,7 @@ LENGTHS = {2_000: 0.003, 16_000: 0.012} if DEEP else {2_000: 0.003}
 """Lengths of the texts, each with the processor time below which growth is not measured. Many
 readers look at 2,000 characters at most."""
 
-_GAMES = frozenset({"blackbox"})
+_GAMES = {"blackbox": "Blackbox"}
 _RING = KeyRing({1: b"1" * 32})
 
 

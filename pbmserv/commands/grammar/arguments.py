@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.dates import first_and_last_day
 from pbmserv.commands.grammar.examples import unknown_game
+from pbmserv.commands.grammar.game_names import game_in_front, with_keys
 from pbmserv.commands.grammar.word_forms import (
     ADDRESS,
     BANK,
@@ -534,7 +535,7 @@ def _read_new_addresses(cursor: Cursor) -> None:
 def _read_subjects(cursor: Cursor) -> None:
     """Read subjects of help, and join the names of two words."""
     names: list[str] = []
-    for text in cursor.rest():
+    for text in with_keys([*cursor.rest()], cursor.games):
         if names and f"{names[-1]} {text}" in PAIRS:
             names[-1] = f"{names[-1]} {text}"
         else:
@@ -562,15 +563,18 @@ def _read_any_words(cursor: Cursor) -> None:
 
 def _read_games(cursor: Cursor) -> None:
     """Read names of games of this server."""
-    for name in cursor.rest():
-        if name not in cursor.games:
+    while cursor.has_more:
+        texts = [word.text.lower().rstrip(",;") for word in cursor.words[cursor.index :]]
+        game, count = game_in_front(texts, cursor.games)
+        if not game:
             rest = range(cursor.index, len(cursor.words))
             cursor.hidden = [place for place in rest if not quotable(cursor.words[place].text)]
-            part, place = quotable(name), cursor.index + 1
+            part, place = quotable(texts[0]), cursor.index + 1
             raise unknown_game(
-                part, name, cursor.games, example="list", place=place, command=cursor.row.name
+                part, texts[0], cursor.games, example="list", place=place, command=cursor.row.name
             )
-        cursor.arguments.subjects = (*cursor.arguments.subjects, name)
+        cursor.arguments.subjects = (*cursor.arguments.subjects, game)
+        cursor.index += count
 
 
 _READERS: Mapping[Kind, Callable[[Cursor], None]] = {

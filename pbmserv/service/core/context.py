@@ -320,7 +320,7 @@ class CommandContext:
     @property
     def usual_game(self) -> str:
         """The game for examples of commands that name none."""
-        return usual_game([game.info.key for game in self.services.registry])
+        return usual_game(self.services.registry.titles)
 
     def position(self, board: BoardRow) -> Position:
         """Return the newest position of a board.

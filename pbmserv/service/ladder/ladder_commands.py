@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pbmserv.commands.grammar.game_names import with_keys
 from pbmserv.commands.table.ladder import ChallengeOnLadder, JoinLadder, LeaveLadder, ShowLadder
 from pbmserv.engine.clocks import EVENT_CLOCK
 from pbmserv.engine.registry import AnyGame
@@ -240,8 +241,10 @@ def _game_and_name(context: CommandContext, command: ChallengeOnLadder) -> tuple
     Raises:
         Refused: the command names several players or games.
     """
-    keys = [word for word in command.names if word in context.services.registry]
-    names = [word for word in command.names if word not in keys]
+    titles = context.services.registry.titles
+    words = with_keys(command.names, titles)
+    keys = [word for word in words if word in titles]
+    names = [word for word in words if word not in titles]
     games = dict.fromkeys((*filter(None, [command.game]), *keys))
     if len(names) > 1 or len(games) > 1:
         context.current.echo_hidden = True  # one of the words may be a password
