@@ -210,7 +210,7 @@ class BoardPages:
         if link is None:
             return None
         if look.draft or look.tap or look.check or look.step is not None:
-            self._services.traffic.count_look(link.player)
+            self._services.traffic.count("look", str(link.player))
         async with self.locks.of(link.player):
             return await asyncio.to_thread(self.make_page, token, look)
 
@@ -222,7 +222,7 @@ class BoardPages:
         """
         link = self._link(token)
         if link is not None:
-            self._services.traffic.count_look(link.player)
+            self._services.traffic.count("look", str(link.player))
         return await self.page(token, Look())
 
     # -- looks -----------------------------------------------------------------------------

@@ -193,7 +193,7 @@ class CommandContext:
         """Count the mail once for a player, however many commands it has."""
         if player.id != speaker_of(self.reply_address) and player.id not in self.proofs.counted:
             self.proofs.counted.add(player.id)
-            self.services.traffic.count_for_player(player.id)
+            self.services.traffic.count("player", str(player.id))
 
     def known_writers(self) -> list[Player]:
         """Return the active players who may have written the mail: the player of its reply

@@ -128,7 +128,7 @@ class PersonalPages:
         link = self._link(token)
         if link is None:
             return None
-        self._services.traffic.count_look(link.player)
+        self._services.traffic.count("look", str(link.player))
         async with self._boards.locks.of(link.player):
             return await asyncio.to_thread(self._page, token)
 
