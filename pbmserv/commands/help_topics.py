@@ -9,7 +9,7 @@ from functools import partial
 from pbmserv.commands.grammar.game_names import GameTitles, game_in_front
 from pbmserv.commands.grammar.words import fold
 from pbmserv.commands.table.catalogue import BY_NAME, ROWS, command_meant
-from pbmserv.commands.table.row_types import Row, Trait
+from pbmserv.commands.table.row_types import Row, Scope, Trait
 from pbmserv.commands.table.spelling import nearest_name
 from pbmserv.engine.types import BOT_USERIDS
 
@@ -54,8 +54,6 @@ _ROWS: Mapping[str, Row] = {
     **{subject: row for row in ROWS for subject in row.subjects},
 }
 """Commands by name and by subject."""
-
-_FIRST_WORDS = frozenset(name.split()[0] for name in _ROWS if name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,18 +133,9 @@ def _command_page(row: Row, games: tuple[str, ...], *, boxes: bool) -> HelpTopic
     if Trait.BOXES in row.traits and not boxes:
         return HelpTopic(row.name, "help/no-boxes.txt.j2", {"row": row})
     game = games[0] if len(games) == 1 else "game"
-    # An example with a game that is not played here would help nobody.
-    first = row.example.partition(" ")[0]
-    names_other_game = bool(games) and first not in games and first not in _FIRST_WORDS
-    example = "" if names_other_game else _example_for(row, games)
+    example = row.example
+    if games and _USUAL not in games:
+        # Moves and options of a game that is not played here would help nobody.
+        example = "" if row.scope is Scope.GAME else example.replace(_USUAL, games[0])
     values = {"row": row, "game": game, "games": games, "example": example, "boxes": boxes}
     return HelpTopic(row.name, "help/command.txt.j2", values)
-
-
-def _example_for(row: Row, games: tuple[str, ...]) -> str:
-    """Return the example of a command, about a game of this server if it names one."""
-    words = row.example.split()
-    usual = next((word for word in words[1:] if word == _USUAL), None)
-    if usual is None or not games or usual in games:
-        return row.example
-    return " ".join(games[0] if word == _USUAL else word for word in words)

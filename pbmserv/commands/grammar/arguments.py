@@ -545,6 +545,11 @@ def _read_subjects(cursor: Cursor) -> None:
     cursor.arguments.subjects = tuple(names[:MOST_SUBJECTS])
 
 
+def _read_text(cursor: Cursor) -> None:
+    """Read the rest of the line, perhaps nothing, for the command itself to read."""
+    cursor.arguments.text = " ".join(cursor.rest())
+
+
 def _read_words(cursor: Cursor) -> None:
     """Read words as they are written; quotes make one word of several."""
     if not cursor.has_more:
@@ -562,7 +567,8 @@ def _read_any_words(cursor: Cursor) -> None:
 
 
 def _read_games(cursor: Cursor) -> None:
-    """Read names of games of this server."""
+    """Read names of games of this server; without one, the game in front of the command counts."""
+    games: list[str] = []
     while cursor.has_more:
         texts = [word.text.lower().rstrip(",;") for word in cursor.words[cursor.index :]]
         game, count = game_in_front(texts, cursor.games)
@@ -573,8 +579,13 @@ def _read_games(cursor: Cursor) -> None:
             raise unknown_game(
                 part, texts[0], cursor.games, example="list", place=place, command=cursor.row.name
             )
-        cursor.arguments.subjects = (*cursor.arguments.subjects, game)
+        games.append(game)
         cursor.index += count
+    if games:
+        cursor.arguments.game = games[0]
+    elif cursor.game:
+        games = [cursor.game]
+    cursor.arguments.games = tuple(games)
 
 
 _READERS: Mapping[Kind, Callable[[Cursor], None]] = {
@@ -599,6 +610,7 @@ _READERS: Mapping[Kind, Callable[[Cursor], None]] = {
     Kind.NEW_ADDRESSES: _read_new_addresses,
     Kind.GAMES: _read_games,
     Kind.SUBJECTS: _read_subjects,
+    Kind.TEXT: _read_text,
     Kind.WORDS: _read_words,
     Kind.ANY_WORDS: _read_any_words,
 }

@@ -211,7 +211,7 @@ def _fits_command(name: str, rest: Sequence[Word], games: GameTitles) -> bool:
             return is_number(texts[0])
         case Kind.GAMES:
             return all(text in games for text in with_keys(texts, games))
-        case Kind.SUBJECTS | Kind.PEOPLE:
+        case Kind.SUBJECTS | Kind.TEXT | Kind.PEOPLE:
             return len(rest) == 1
         case Kind.WATCHED:
             return len(rest) <= 2
@@ -265,7 +265,7 @@ def _begins_with_userid(kind: Kind, rest: Sequence[Word]) -> bool:
             text = " ".join(word.text for word in rest)
             days = text[4:] if first == "for" else text  # "away for 2 weeks"
             return first not in UNTIL | {"from"} and first_and_last_day(days) is None
-        case Kind.SUBJECTS:  # the hour of the daily box
+        case Kind.TEXT:  # the hour of the daily box
             return first not in {"at", "every", "from"} | OFF and not first[:1].isdigit()
         case Kind.WORDS | Kind.ANY_WORDS:
             return first not in VERBS[kind]

@@ -50,7 +50,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     """
     board, sitter = context.seat_at(command.board, command.game, command.credentials)
     refuse_finished(context, board)
-    text = command.plan.strip()
+    text = command.text.strip()
     if text.lower() in FORGET:
         moves.keep_plan(context.connection, board.id, sitter.seat, None)
         words = {"queued": "", "forgotten": sitter.plan or ""}

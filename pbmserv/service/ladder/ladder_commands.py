@@ -199,12 +199,12 @@ def _games_with_ladders(context: CommandContext) -> list[str]:
 
 
 def _own_ladder(
-    context: CommandContext, player: Player, key: str, command: str
+    context: CommandContext, player: Player, key: str | None, command: str
 ) -> tuple[AnyGame, Ladder, Place]:
     """Return a ladder, locked, and the player's place there.
 
     Args:
-        key: the game; ``""`` for the only ladder of the player.
+        key: the game; `None` for the only ladder of the player.
 
     Raises:
         Refused: the player is not in the ladder, or in several.
@@ -242,7 +242,7 @@ def _game_and_name(context: CommandContext, command: ChallengeOnLadder) -> tuple
         Refused: the command names several players or games.
     """
     titles = context.services.registry.titles
-    words = with_keys(command.names, titles)
+    words = with_keys(command.userids, titles)
     keys = [word for word in words if word in titles]
     names = [word for word in words if word not in titles]
     games = dict.fromkeys((*filter(None, [command.game]), *keys))
