@@ -48,9 +48,9 @@ class Refusal:
     """A refusal, as data for its template.
 
     Attributes:
-        code: the sentence, for example ``"blackbox.port-used"``. It names a block of
-            ``templates/refusals.j2``, or of ``templates/games/<game>/refusals.j2`` if it begins
-            with the game's key and a dot.
+        code: the sentence, for example ``"blackbox.port-used"``. It names a block, with ``_`` for
+            each ``-``, in a file of ``templates/refusals/``, or in
+            ``templates/games/<game>/refusals.j2`` if it begins with the game's key and a dot.
         part: the wrong part of the input, as the sender wrote it.
         values: values in the sentence; only strings and numbers.
         example: an input that would work instead; ``""`` for none. It consists of the sender's own

@@ -164,7 +164,7 @@ class Door:
         body = request.as_json()
         player = request.player
         try:
-            self._traffic.count_for_player(player)
+            self._traffic.count("player", str(player))
         except TooMany:
             note_press_over_limit(player, len(body), (perf_counter() - begun) * 1000)
             raise

@@ -73,7 +73,7 @@ def test_a_fault_of_ours_is_told_to_every_recipient(
     def breaks(*_: object) -> None:
         raise LookupError("inner workings")
 
-    monkeypatch.setattr(Dialog, "handle_DATA", breaks)
+    monkeypatch.setattr(Dialog, "store_mail", breaks)
     with (
         start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, lmtp="127.0.0.1:0") as server,
         Wire(server.lmtp_port, hello="LHLO mta.games.example") as wire,

@@ -531,17 +531,24 @@ async def breaks(
     raise OurFault("inner workings")
 
 
-@pytest.mark.parametrize("hook", ["HELO", "EHLO", "MAIL", "RCPT", "DATA"])
-def test_a_fault_in_any_hook_is_temporary_and_tells_nothing(
-    embedded: Running, monkeypatch: pytest.MonkeyPatch, hook: str
+def breaks_at_once(door: Dialog, *arguments: object) -> str:
+    raise OurFault("inner workings")
+
+
+@pytest.mark.parametrize(
+    "method", ["handle_HELO", "handle_EHLO", "begin_mail", "add_recipient", "store_mail"]
+)
+def test_a_fault_at_any_step_is_temporary_and_tells_nothing(
+    embedded: Running, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    monkeypatch.setattr(Dialog, f"handle_{hook}", breaks)
-    raw = mail(ALICE, "list", Message_ID=f"<{hook}@fault.example>").decode()
+    by_aiosmtpd = method.startswith("handle_")
+    monkeypatch.setattr(Dialog, method, breaks if by_aiosmtpd else breaks_at_once)
+    raw = mail(ALICE, "list", Message_ID=f"<{method}@fault.example>").decode()
     with Wire(embedded.port, hello="") as wire:
         answers = [
             wire.ask(words)
             for words in (
-                "HELO players.example" if hook == "HELO" else "EHLO players.example",
+                "HELO players.example" if method == "handle_HELO" else "EHLO players.example",
                 "VRFY root",
                 f"MAIL FROM:<{ALICE}>",
                 f"RCPT TO:<{OURS}>",

@@ -40,7 +40,7 @@ from pbmserv.smtpd.listener import Listener
 from pbmserv.stages.door import UNREADABLE, Door
 from pbmserv.store.delivery.arrivals import NewArrival
 
-GAMES = frozenset({"blackbox"})
+GAMES = {"blackbox": "Blackbox"}
 HOUSE = MailDomain("pbmserv", "games.example", KeyRing({1: b"only for fuzzing"}))
 
 _REPLY_LINE = re.compile(rb"[2-5][0-9]{2}[ -][\t -~]*")

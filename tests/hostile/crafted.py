@@ -201,9 +201,9 @@ def seconds(raw: bytes) -> float:
 def _commands(subject: str, text: str, answered: Answered | None) -> float:
     begun = process_time()
     if answered is None:
-        read_new_mail(subject, text, {"blackbox"})
+        read_new_mail(subject, text, {"blackbox": "Blackbox"})
     else:
-        read_reply_to(answered, text, {"blackbox"})
+        read_reply_to(answered, text, {"blackbox": "Blackbox"})
     return process_time() - begun
 
 

@@ -274,7 +274,7 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
     """Some programs write to From, where the subject of a reply is read as a command."""
     for number, subject in enumerate(sorted(subjects_but_daily(letters))):
         for body in one_of(("", "b3", "yes"), number):
-            read_as = read_new_mail(f"Re: {subject}", body, ("blackbox",))
+            read_as = read_new_mail(f"Re: {subject}", body, {"blackbox": "Blackbox"})
             meanings = [line.meaning for line in read_as.lines]
             assert all(isinstance(meaning, PlayerError | Help | Games) for meaning in meanings), (
                 subject
@@ -284,10 +284,10 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
 def test_below_the_subject_of_a_letter_the_words_count(letters: list[Posted]) -> None:
     """Behind "Re:" it is what was answered, and nobody's command."""
     bodies = ("What a lovely game!", "blackbox show 1", "mvoe 1 bob")
-    alone = {body: _echoes(read_new_mail("", body, ("blackbox",))) for body in bodies}
+    alone = {body: _echoes(read_new_mail("", body, {"blackbox": "Blackbox"})) for body in bodies}
     for number, subject in enumerate(sorted(subjects_but_daily(letters))):
         for body in one_of(bodies, number):
-            below = read_new_mail(f"Re: {subject}", body, ("blackbox",))
+            below = read_new_mail(f"Re: {subject}", body, {"blackbox": "Blackbox"})
             assert _echoes(below) == alone[body], subject
 
 

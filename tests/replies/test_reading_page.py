@@ -28,7 +28,7 @@ from pbmserv.inbound.quotes.signatures import lines_of_signature
 from pbmserv.mail.envelope import Envelope
 
 PAGE = Path(__file__).parents[2] / "docs" / "reading.md"
-GAMES = ("blackbox",)
+GAMES = {"blackbox": "Blackbox"}
 CODE = re.compile(r"`([^`]+)`")
 
 RECOGNISERS = {

@@ -168,14 +168,14 @@ def test_taps_and_boxes_are_counted() -> None:
     clock = type("Clock", (), {"now": lambda _: moment})()
     traffic = Traffic(Rates("240/hour", "", "", "", "", "", ""), clock)
     for _ in range(120):
-        traffic.count_tap("one")
+        traffic.count("tap", "one")
     with pytest.raises(TooMany):
-        traffic.count_tap("one")
-    traffic.count_tap("another")
+        traffic.count("tap", "one")
+    traffic.count("tap", "another")
     for _ in range(600):
-        traffic.count_hidden_box()
+        traffic.count("hidden box", "all")
     with pytest.raises(TooMany):
-        traffic.count_hidden_box()
+        traffic.count("hidden box", "all")
 
 
 def shut_box(cells: list[str], atoms: str = "4") -> HotSeat:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.dates import first_and_last_day
 from pbmserv.commands.grammar.examples import unknown_game
+from pbmserv.commands.grammar.game_names import game_in_front, with_keys
 from pbmserv.commands.grammar.word_forms import (
     ADDRESS,
     BANK,
@@ -534,7 +535,7 @@ def _read_new_addresses(cursor: Cursor) -> None:
 def _read_subjects(cursor: Cursor) -> None:
     """Read subjects of help, and join the names of two words."""
     names: list[str] = []
-    for text in cursor.rest():
+    for text in with_keys([*cursor.rest()], cursor.games):
         if names and f"{names[-1]} {text}" in PAIRS:
             names[-1] = f"{names[-1]} {text}"
         else:
@@ -542,6 +543,11 @@ def _read_subjects(cursor: Cursor) -> None:
     if len(names) > 1 and names[0] in cursor.games:  # "blackbox move", "blackbox rules"
         names = names[:1] if names[1] == "rules" else names[1:]
     cursor.arguments.subjects = tuple(names[:MOST_SUBJECTS])
+
+
+def _read_text(cursor: Cursor) -> None:
+    """Read the rest of the line, perhaps nothing, for the command itself to read."""
+    cursor.arguments.text = " ".join(cursor.rest())
 
 
 def _read_words(cursor: Cursor) -> None:
@@ -561,16 +567,25 @@ def _read_any_words(cursor: Cursor) -> None:
 
 
 def _read_games(cursor: Cursor) -> None:
-    """Read names of games of this server."""
-    for name in cursor.rest():
-        if name not in cursor.games:
+    """Read names of games of this server; without one, the game in front of the command counts."""
+    games: list[str] = []
+    while cursor.has_more:
+        texts = [word.text.lower().rstrip(",;") for word in cursor.words[cursor.index :]]
+        game, count = game_in_front(texts, cursor.games)
+        if not game:
             rest = range(cursor.index, len(cursor.words))
             cursor.hidden = [place for place in rest if not quotable(cursor.words[place].text)]
-            part, place = quotable(name), cursor.index + 1
+            part, place = quotable(texts[0]), cursor.index + 1
             raise unknown_game(
-                part, name, cursor.games, example="list", place=place, command=cursor.row.name
+                part, texts[0], cursor.games, example="list", place=place, command=cursor.row.name
             )
-        cursor.arguments.subjects = (*cursor.arguments.subjects, name)
+        games.append(game)
+        cursor.index += count
+    if games:
+        cursor.arguments.game = games[0]
+    elif cursor.game:
+        games = [cursor.game]
+    cursor.arguments.games = tuple(games)
 
 
 _READERS: Mapping[Kind, Callable[[Cursor], None]] = {
@@ -595,6 +610,7 @@ _READERS: Mapping[Kind, Callable[[Cursor], None]] = {
     Kind.NEW_ADDRESSES: _read_new_addresses,
     Kind.GAMES: _read_games,
     Kind.SUBJECTS: _read_subjects,
+    Kind.TEXT: _read_text,
     Kind.WORDS: _read_words,
     Kind.ANY_WORDS: _read_any_words,
 }

@@ -42,6 +42,7 @@ class Kind(Enum):
     NEW_ADDRESSES = "at least one mail address", 1, NO_LIMIT, "ADDRESS"
     GAMES = "games or none", 0, NO_LIMIT, ""
     SUBJECTS = "subjects of help or none", 0, NO_LIMIT, ""
+    TEXT = "the rest of the line or nothing, in lower case", 0, NO_LIMIT, ""
     WORDS = "any words, as written", 1, NO_LIMIT, "join GAME"
     ANY_WORDS = "any words or none, as written", 0, NO_LIMIT, ""
 
@@ -113,6 +114,7 @@ class Arguments:
     options: tuple[str, ...] = ()
     times: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
+    games: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
 

@@ -73,7 +73,7 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
         if not player.active and sender in own:
             to = sender
         is_proven = context.actor.is_verified and sender in own
-        if not is_proven and not context.services.traffic.may_reset(player.id):
+        if not is_proven and not context.services.traffic.may("reset", str(player.id)):
             # Anybody can ask for it, so a player gets a few a day, and they all work.
             return Answer((Part("reset-sent", {"userid": userid}),))
         words = {"userid": player.userid, "mark": password_mark(player.password_hash)}

@@ -197,7 +197,7 @@ class BoardPages:
         if link is None:
             return None
         if look.draft or look.tap or look.check or look.step is not None:
-            self._looks.services.traffic.count_look(link.player)
+            self._looks.services.traffic.count("look", str(link.player))
         async with self.locks.of(link.player):
             return await asyncio.to_thread(self.make_page, token, look)
 
@@ -209,7 +209,7 @@ class BoardPages:
         """
         link = self._looks.link(token, Purpose.BOARD)
         if link is not None:
-            self._looks.services.traffic.count_look(link.player)
+            self._looks.services.traffic.count("look", str(link.player))
         return await self.page(token, Look())
 
     def make_page(self, token: str, look: Look) -> BoardPage | None:

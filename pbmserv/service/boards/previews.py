@@ -129,9 +129,9 @@ def check(context: CommandContext, command: Check) -> Answer:
         raise Refused("no-check", part=board.game, example=f"{board.game} show {board.id}")
     view = game.view(position.state, sitter.seat)
     words = {}
-    if command.port:
+    if command.text:
         try:
-            words["drawn"] = game.drawn(view, command.port).move.text
+            words["drawn"] = game.drawn(view, command.text).move.text
         except MoveError as error:
             raise error.offering("") from error
     else:

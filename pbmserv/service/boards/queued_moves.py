@@ -23,7 +23,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     """
     mover = running_mover(context, command)
     board, sitter, position = mover.board, mover.sitter, mover.position
-    text = command.plan.strip()
+    text = command.text.strip()
     if text.lower() in FORGET:
         moves.keep_plan(context.connection, board.id, sitter.seat, None)
         words = {"queued": "", "forgotten": sitter.plan or ""}

@@ -35,10 +35,10 @@ def give(context: CommandContext, command: Give) -> Answer:
     """
     board, sitter = context.seat_of(command)
     refuse_finished(context, board)
-    match = _DAYS.fullmatch(command.time)
+    match = _DAYS.fullmatch(command.text)
     days = int(match[1]) if match else 0
     if not 0 < days <= MOST_DAYS:
-        raise Refused("give-days", part=command.time[:20], most=MOST_DAYS, example="give 3d")
+        raise Refused("give-days", part=command.text[:20], most=MOST_DAYS, example="give 3d")
     if board.of_event:
         raise Refused("give-event", part=str(board.id), example="chat")
     if board.status != BoardStatus.ACTIVE:
@@ -80,7 +80,7 @@ def claim(context: CommandContext, command: Claim) -> Answer:
     """
     board, sitter = context.seat_of(command)
     refuse_finished(context, board)
-    end = command.end
+    end = command.text
     if end not in {"", "draw", "abort"}:
         raise Refused("claim-what", part=end[:20], example="claim")
     if board.of_event:

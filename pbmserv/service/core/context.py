@@ -193,7 +193,7 @@ class CommandContext:
         """Count the mail once for a player, however many commands it has."""
         if player.id != speaker_of(self.reply_address) and player.id not in self.proofs.counted:
             self.proofs.counted.add(player.id)
-            self.services.traffic.count_for_player(player.id)
+            self.services.traffic.count("player", str(player.id))
 
     def known_writers(self) -> list[Player]:
         """Return the active players who may have written the mail: the player of its reply
@@ -327,7 +327,7 @@ class CommandContext:
     @property
     def usual_game(self) -> str:
         """The game for examples of commands that name none."""
-        return usual_game([game.info.key for game in self.services.registry])
+        return usual_game(self.services.registry.titles)
 
     def position(self, board: BoardRow) -> Position:
         """Return the newest position of a board.

@@ -28,7 +28,7 @@ def refuse_too_many_letters(context: CommandContext, letters: Iterable[Notificat
         if kind_of(letter.part.letter).reaches_others
         and letter.player_id not in {None, speaker.player_id}
     ]
-    if others and not context.services.traffic.may_reach(speaker.player_id, len(others)):
+    if others and not context.services.traffic.may("reached", str(speaker.player_id), len(others)):
         raise Refused("reaches-many", count=len(others))
 
 

@@ -29,7 +29,7 @@ def known_game(context: CommandContext, key: str) -> AnyGame:
     """
     registry = context.services.registry
     if key not in registry:
-        keys = ", ".join(g.info.key for g in registry)
+        keys = ", ".join(registry.titles)
         raise Refused("unknown-game", part=key, games=keys, suggestion="")
     return registry.newest(key)
 

@@ -103,9 +103,7 @@ def _checked(context: CommandContext, writer: Speaker, written: str) -> Passed:
     if not context.is_proven(writer.player_id, writer.userid):  # as a challenge may begin
         unproven = NotTried("unproven", example=_challenge_with_password(context, writer))
         return Passed(UNSAID, (Line(WORDS, unproven),))
-    below = LinesBelow(
-        written.split("\n"), 0, frozenset(g.info.key for g in context.services.registry)
-    )
+    below = LinesBelow(written.split("\n"), 0, context.services.registry.titles)
     left_out = [*below.not_tried()]
     text = below.words()
     if _holds_password(context, writer, text):

@@ -51,8 +51,7 @@ def unfold(context: CommandContext, reply: command_types.TrayReply) -> command_t
             boards=", ".join(map(str, numbers)),
             example=f"{numbers[0]}: show" if numbers else "games",
         )
-    games = tuple(game.info.key for game in context.services.registry)
-    reading = read_reply(reply.text, games, plainly=True)
+    reading = read_reply(reply.text, context.services.registry.titles, plainly=True)
     command = reading.lines[0].meaning
     if isinstance(command, PlayerError):
         raise command
@@ -126,9 +125,8 @@ def without_number(
 def _no_command(context: CommandContext, text: str) -> PlayerError:
     """Return the refusal of a line that is no command, with the command that it may mean ("play
     bob")."""
-    games = sorted(game.info.key for game in context.services.registry)
     speaker = context.speaker(None)
-    line = not_a_command(words_of(text)[:MOST_LOOKED_UP], games)
+    line = not_a_command(words_of(text)[:MOST_LOOKED_UP], context.services.registry.titles)
     assert line.for_sender is not None
     reread = line.for_sender(Sender(speaker.userid, 0, partial(is_player, context))).meaning
     assert isinstance(reread, PlayerError)

@@ -45,7 +45,7 @@ class Calendars:
         link = self._looks.services.mail_domain.ring.read(token)
         if link is None or link.purpose is not Purpose.CALENDAR:
             return None
-        self._looks.services.traffic.count_look(link.player)
+        self._looks.services.traffic.count("look", str(link.player))
         return await asyncio.to_thread(self._read, link)
 
     def _read(self, link: ReplyAddress) -> bytes | None:

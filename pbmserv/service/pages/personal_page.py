@@ -114,7 +114,7 @@ class PersonalPages:
         link = self._looks.link(token, Purpose.PAGE)
         if link is None:
             return None
-        self._looks.services.traffic.count_look(link.player)
+        self._looks.services.traffic.count("look", str(link.player))
         async with self._boards.locks.of(link.player):
             return await asyncio.to_thread(self._page, token)
 
