@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
@@ -106,10 +106,10 @@ class Outbox:
                 return ShownBoards(connection, self.composer.positions).board(row.board_id).game
         return ""
 
-    def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
+    def next_due(self) -> datetime | None:
         """Return when the next letter is due or its lease ends, `None` if the queue is empty."""
         with self._database.snapshot() as connection:
-            return letter_claims.next_due(connection, sorted(avoiding))
+            return letter_claims.next_due(connection)
 
 
 def _refuse_deadly(row: ClaimedLetter, kills: int) -> None:

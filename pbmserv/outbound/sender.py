@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -15,8 +15,6 @@ from typing import Protocol
 from pbmserv.clock import Clock
 from pbmserv.errors import (
     GameAway,
-    RelayBusy,
-    RelayDefers,
     RelayDown,
     RelayError,
     RelayPermanent,
@@ -26,8 +24,6 @@ from pbmserv.errors import (
 )
 from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.outbound.breaker import Breaker
-from pbmserv.outbound.domains import Domains
-from pbmserv.outbound.due_search import DueSearch
 from pbmserv.outbound.log_lines import log_letter
 from pbmserv.outbound.outbox_writer import HEAVY
 from pbmserv.outbound.relay import OutgoingLetter, Relay
@@ -68,7 +64,7 @@ class Queue(Protocol):
 
     def renew(self, ids: Sequence[int]) -> None: ...
 
-    def next_due(self, avoiding: Collection[str] = ()) -> datetime | None: ...
+    def next_due(self) -> datetime | None: ...
 
     def game_of(self, row: ClaimedLetter) -> str: ...
 
@@ -100,7 +96,6 @@ class Sender:
         *,
         threads: int,
         poll_s: float,
-        domain_letters: int = 0,
         renewal_s: float = RENEWAL_S,
     ) -> None:
         """Prepare to send.
@@ -112,11 +107,9 @@ class Sender:
             jitter: returns 0 ≤ x < 1, see `retry.delay`.
             threads: deliveries at a time (≥ 1).
             poll_s: longest pause in seconds before the outbox is read again.
-            domain_letters: letters that one recipient domain may have at a time; 0 = all.
             renewal_s: seconds between two renewals of the leases.
         """
         self._outbox = outbox
-        self._search = DueSearch(outbox.next_due)
         self._relay = relay
         self._clock = clock
         self._jitter = jitter
@@ -125,7 +118,6 @@ class Sender:
         self._renewal_s = renewal_s
         self._renew_at = monotonic() + renewal_s
         self.breaker = Breaker()
-        self._domains = Domains(min(domain_letters or threads, threads))
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, "sender")
         self._waiting: list[ClaimedLetter] = []
@@ -171,7 +163,7 @@ class Sender:
         """Send one batch of due letters in the calling thread, for programs without `start`."""
         now = self._clock.now()
         self._claim(now, BATCH)
-        while self._begin(self._next_rows(now)) or self._under_way:
+        while self._begin(self._next_rows()) or self._under_way:
             self._wait(None if self._under_way else 0.0)
         self._settle()
 
@@ -210,61 +202,43 @@ class Sender:
     def _begin_letters(self, now: datetime) -> bool:
         """Claim letters if too few wait, and begin the next ones; return whether there were any."""
         claimed = self._claim(now, BATCH) if self._wants_letters() else 0
-        return self._begin(self._next_rows(now)) or claimed > 0
+        return self._begin(self._next_rows()) or claimed > 0
 
     def _wants_letters(self) -> bool:
         """Return whether a thread is free, and fewer letters wait than can be delivered at a time.
 
-        Heavy letters and those to domains at their limit do not count, so that other letters need
-        not wait for them.
+        Heavy letters do not count, so that other letters need not wait for them.
         """
         if len(self._under_way) >= self._threads:
             return False
-        ready = [
-            row
-            for row in self._waiting
-            if row.effort <= HEAVY and self._domains.may_begin(_domain_of(row))
-        ]
-        return len(ready) < self._threads
+        return sum(row.effort <= HEAVY for row in self._waiting) < self._threads
 
     def _begin_trial(self, now: datetime) -> bool:
         """While the breaker is open, give waiting letters back; begin a trial when it is due."""
         trial_at = self.breaker.next_trial or now
-        for row in self._waiting:
-            self._add_result(row, Untried(row.id, max(now, trial_at)))
+        self._results += [Untried(row.id, max(now, trial_at)) for row in self._waiting]
         self._waiting = []
         if now < trial_at or self._under_way or not self._claim(now, 1):
             return False
         self.breaker.begin_trial(now)
-        row = self._waiting.pop()
-        self._domains.record_start(_domain_of(row))
-        return self._begin([row])
+        return self._begin([self._waiting.pop()])
 
     def _claim(self, now: datetime, most: int) -> int:
         """Claim due letters and return their number."""
-        closed = self._domains.closed(now)
-        due_at = self._search.next_due(closed)
-        is_due = due_at is not None and due_at <= now
-        if not is_due and not self._may_have_lost:
+        due_at = self._outbox.next_due()
+        if (due_at is None or due_at > now) and not self._may_have_lost:
             return 0
-        # All letters that were due earlier go to closed domains; there may be thousands.
-        since = due_at if closed and is_due else None
         in_hand = self._in_hand()
-        claim = Claim(most, tuple(in_hand), tuple(sorted(closed)), since)
-        claimed = self._outbox.claim(claim)
+        claimed = self._outbox.claim(Claim(most, tuple(in_hand)))
         self._may_have_lost = False
-        self._search.forget()
         # A letter in hand is claimed again if its lease ended while the store was away, or if its
         # result was stored and the answer to that was lost. To hold it twice would send it twice.
         rows = [row for row in claimed if row.id not in in_hand]
-        for row in rows:
-            if row.effort <= HEAVY:  # a heavy letter must not block its domain
-                self._domains.record_claim(_domain_of(row))
         # Light letters go first: making a heavy one takes as long as making a hundred others.
         self._waiting = sorted([*self._waiting, *rows], key=lambda row: row.effort > HEAVY)
         return len(rows)
 
-    def _next_rows(self, now: datetime) -> list[ClaimedLetter]:
+    def _next_rows(self) -> list[ClaimedLetter]:
         """Take waiting letters that can be made and delivered now, as many as possible.
 
         Python runs one thread at a time, so making a few beside the deliveries of many takes longer
@@ -274,13 +248,8 @@ class Sender:
         most = min(room, 1) if len(self._waiting) <= FEW else room
         rows, waiting = list[ClaimedLetter](), list[ClaimedLetter]()
         for row in self._waiting:
-            domain = _domain_of(row)
             is_single = row.effort > HEAVY or row.id in self._single
-            rests_until = self._domains.resting_until(domain, now)
-            if rests_until is not None:
-                self._add_result(row, Untried(row.id, rests_until, f"{domain} wants fewer letters"))
-            elif len(rows) < most and self._domains.may_begin(domain) and not (rows and is_single):
-                self._domains.record_start(domain)
+            if len(rows) < most and not (rows and is_single):
                 rows.append(row)
                 most = 1 if is_single else most
             else:
@@ -319,7 +288,6 @@ class Sender:
         _log.warning("one of several letters could not be made", extra={"letters": len(rows)})
         for row in rows:
             del self._under_way[row.id]
-            self._domains.record_end(_domain_of(row), accepted=False)
         self._single |= {row.id for row in rows}
         self._waiting = [*rows, *self._waiting]
 
@@ -360,7 +328,7 @@ class Sender:
 
     def _result_of(self, row: ClaimedLetter, error: Exception | None) -> Result:
         """Return the result of a delivery, and log it."""
-        domain, now = _domain_of(row), self._clock.now()
+        domain = _domain_of(row)
         match error:
             case None:
                 log_letter(row, domain, "sent", "")
@@ -368,25 +336,9 @@ class Sender:
             case RelayPermanent():
                 log_letter(row, domain, "refused", str(error))
                 return Failed(row.id, str(error))
-            case RelayBusy():
-                return self._retry_after_rest(row, error, self._domains.begin_rest(domain, now))
-            case RelayDefers():
-                rests_until = self._domains.record_deferral(domain, row.recipient, now)
-                return self._retry_after_rest(row, error, rests_until)
             case RelayTemporary():
                 return self._retry(row, str(error))
         return self._retry(row, type(error).__name__)
-
-    def _retry_after_rest(
-        self, row: ClaimedLetter, refusal: RelayTemporary, until: datetime | None
-    ) -> Result:
-        """Return when to try a letter again: not before its domain's rest is over, if it rests."""
-        result = self._retry(row, str(refusal))
-        if until is None:
-            return result
-        facts = {"domain": _domain_of(row), "until": until}
-        _log.info("a domain wants fewer letters", extra=facts)
-        return replace(result, at=max(result.at, until)) if isinstance(result, Later) else result
 
     def _retry(self, row: ClaimedLetter, error: str) -> Later | Failed:
         """Return the result of a letter that was not accepted: try again, or give up an old one."""
@@ -401,12 +353,6 @@ class Sender:
     def _end_letter(self, row: ClaimedLetter, result: Result) -> None:
         """Record the result of a letter under way."""
         del self._under_way[row.id]
-        self._domains.record_end(_domain_of(row), accepted=isinstance(result, Sent))
-        self._add_result(row, result)
-
-    def _add_result(self, row: ClaimedLetter, result: Result) -> None:
-        if row.effort <= HEAVY:
-            self._domains.record_settled(_domain_of(row))
         self._single.discard(row.id)
         self._results.append(result)
 
@@ -427,19 +373,15 @@ class Sender:
         return [*waiting, *self._under_way, *(result.id for result in self._results)]
 
     def _pause(self, now: datetime) -> float:
-        """Return the seconds until the next due letter, rest, trial or renewal."""
+        """Return the seconds until the next due letter, trial or renewal."""
         pause = min(self._poll_s, max(0.0, self._renew_at - monotonic()))
         if not self._wants_letters():
             return pause
-        closed = self._domains.closed(now)
-        moments = [self._search.next_due(closed), self._domains.next_opening(now)]
-        due_at = min((moment for moment in moments if moment is not None), default=None)
+        due_at = self._outbox.next_due()
         if due_at is not None:
             due_at = max(due_at, self.breaker.next_trial or due_at)
             # If a due letter could not be claimed, another sender has it.
             pause = min(pause, max(SHORTEST_PAUSE_S, (due_at - now).total_seconds()))
-        if closed and (search_s := self._search.pause_s()) is not None:
-            pause = min(pause, search_s)
         return pause
 
     def _wait(self, pause: float | None) -> None:
@@ -447,9 +389,7 @@ class Sender:
         try:
             event = self._events.get(timeout=pause) if pause != 0.0 else self._events.get_nowait()
             while True:
-                if event is None:
-                    self._search.ring()
-                else:
+                if event is not None:
                     self._end_delivery(event.row, event.error)
                 event = self._events.get_nowait()
         except Empty:
@@ -457,8 +397,7 @@ class Sender:
 
     def _finish(self) -> None:
         """Give back the waiting letters and settle those under way."""
-        for row in self._waiting:
-            self._add_result(row, Untried(row.id, self._clock.now()))
+        self._results += [Untried(row.id, self._clock.now()) for row in self._waiting]
         self._waiting = []
         while self._under_way:
             self._wait(None)

@@ -116,7 +116,6 @@ class PostStage:
             random,
             threads=DELIVERIES[read_relay_url(settings.relay).scheme],
             poll_s=5.0 if base.game.is_sqlite else 1.0,
-            domain_letters=settings.domain_letters,
         )
 
     def start(self) -> None:

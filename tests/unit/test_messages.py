@@ -131,7 +131,7 @@ STATE = StageState(
 EXCHANGES: list[tuple[Request[Any], Any]] = [
     (AskState(), STATE),
     (ProbeWrite(), None),
-    (ClaimLetters("here", Claim(100, (1, 2), ("x.example",), NOW)), LETTERS),
+    (ClaimLetters("here", Claim(100, (1, 2))), LETTERS),
     (ClaimLetters("here", Claim(100)), []),
     (RenewLetters((1, 2)), None),
     (SettleLetters(RESULTS), None),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -12,8 +12,6 @@ from migrated import BEGINNING
 from running import MovableClock
 
 from pbmserv.errors import (
-    RelayBusy,
-    RelayDefers,
     RelayDown,
     RelayPermanent,
     RelayRefusesUs,
@@ -63,7 +61,7 @@ class MemoryOutbox:
         with self.changed:
             self._maybe_break("claim")
             now = self.clock.now()
-            due = [row for row in self._open(claim.avoiding) if row.due and row.due <= now]
+            due = [row for row in self.rows if row.due and row.due <= now]
             del due[claim.most :]
             for row in due:
                 row.due = now + LEASE
@@ -95,14 +93,11 @@ class MemoryOutbox:
                 self.rows[number].due = self.clock.now() + LEASE
             self.changed.notify_all()
 
-    def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
+    def next_due(self) -> datetime | None:
         with self.changed:
             self.idle = True
             self.changed.notify_all()
-            return min((row.due for row in self._open(avoiding) if row.due), default=None)
-
-    def _open(self, avoiding: Collection[str]) -> list[Row]:
-        return [row for row in self.rows if DOMAINS.get(row.id, "x.example") not in avoiding]
+            return min((row.due for row in self.rows if row.due), default=None)
 
     def _maybe_break(self, what: str) -> None:
         if what in self.broken:
@@ -152,10 +147,6 @@ class TestRelay(Relay):
         """Holds nothing."""
 
 
-DOMAINS: dict[int, str] = {}
-"""Recipient domains of letters that do not go to x.example."""
-
-
 def queued(row: Row) -> ClaimedLetter:
     octets = letter(row.id)
     return ClaimedLetter(
@@ -171,9 +162,8 @@ def queued(row: Row) -> ClaimedLetter:
 
 
 def letter(number: int) -> OutgoingLetter:
-    to = f"a@{DOMAINS.get(number, 'x.example')}"
     return OutgoingLetter(
-        number, f"<{number}@play.example>", "b@play.example", to, b"Subject: x\r\n\r\n"
+        number, f"<{number}@play.example>", "b@play.example", "a@x.example", b"Subject: x\r\n\r\n"
     )
 
 
@@ -203,7 +193,6 @@ def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock) -> Iterat
     def start(
         threads: int = 1,
         poll_s: float = 30.0,
-        domain_letters: int = 0,
         renewal_s: float = 60.0,
     ) -> Sender:
         sender = Sender(
@@ -213,7 +202,6 @@ def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock) -> Iterat
             lambda: 0.5,
             threads=threads,
             poll_s=poll_s,
-            domain_letters=domain_letters,
             renewal_s=renewal_s,
         )
         sender.start()
@@ -221,7 +209,6 @@ def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock) -> Iterat
         return sender
 
     yield start
-    DOMAINS.clear()
     for sender in started:
         assert sender.stop(PATIENCE_S)
 
@@ -344,80 +331,34 @@ def test_a_relay_that_refuses_us_keeps_its_letters_and_the_operator_is_told_once
     assert "Relay access denied" in TextFormatter().format(error_record)
 
 
-def test_a_slow_domain_does_not_hold_up_the_letters_to_others(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
-) -> None:
-    """Ten thousand letters wait for one domain that takes its time; one for another behind them."""
-    stuck, most = threading.Event(), threading.Semaphore(0)
-
-    def slowly(letter: OutgoingLetter) -> None:
-        if letter.recipient.endswith("@x.example"):
-            most.release()
-            assert stuck.wait(PATIENCE_S)
-
-    relay.before = slowly
-    outbox.add(10_000)
-    last = len(outbox.rows)
-    DOMAINS[last] = "quick.example"
-    outbox.add(1)
-    begin(threads=3, domain_letters=2)
-    outbox.wait_for(lambda: outbox.rows[last].result is not None)
-    assert outbox.rows[last].result == Sent(last)
-    assert most.acquire(timeout=PATIENCE_S)
-    assert most.acquire(timeout=PATIENCE_S)
-    assert not most.acquire(blocking=False), "two letters at a time, not three"
-    stuck.set()
-    outbox.wait_for(lambda: sum(isinstance(row.result, Sent) for row in outbox.rows) > 500)
-
-
-def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
+def test_a_letter_that_is_put_off_holds_up_no_other_and_is_sent_later(
     outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock, begin: Begin
 ) -> None:
-    busy = RelayBusy("RCPT TO: 450 4.7.28 too many letters from you")
-    relay.before = lambda letter: raise_if(letter.recipient.endswith("@x.example"), busy)
-    outbox.add(3)
-    DOMAINS.update({3: "y.example", 4: "y.example"})
-    outbox.add(2)
-    sender = begin()
+    """A relay passes on that a provider throttles us or greylists some readers."""
+    put_off = RelayTemporary("RCPT TO: 451 4.7.1 greylisted")
+    relay.errors = dict.fromkeys(range(0, 40, 2), put_off)
+    outbox.add(40)
+    sender = begin(threads=4)
     results = outbox.wait_until_settled()
-    first = results[0]
-    assert isinstance(first, Later)
-    assert first.at == clock.moment + timedelta(minutes=1)
-    rest = clock.moment + timedelta(minutes=1)
-    assert results[1:3] == [Untried(n, rest, "x.example wants fewer letters") for n in (1, 2)]
-    assert results[3:] == [Sent(3), Sent(4)]
-
-    clock.moment = rest
-    outbox.wait_until_idle_again(sender)
-    again = outbox.rows[:3]
-    # Of the results, not of the leases: the clock may move only when no letter is under way.
-    outbox.wait_for(
-        lambda: all(isinstance(r.result, Later | Untried) and r.result.at > rest for r in again)
-    )
-    assert all(row.due is not None and row.due >= rest + timedelta(minutes=2) for row in again)
-
-    relay.before = lambda _: None
-    clock.moment = rest + timedelta(minutes=10)
-    sender.wake()
-    outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
-
-
-def test_a_greylisted_recipient_does_not_hold_up_its_domain(
-    outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock, begin: Begin
-) -> None:
-    relay.errors[0] = RelayDefers("RCPT TO: 451 4.7.1 greylisted")
-    outbox.add(20)
-    sender = begin()
-    results = outbox.wait_until_settled()
-    assert results[0] == Later(0, BEGINNING + timedelta(minutes=1), "RCPT TO: 451 4.7.1 greylisted")
-    assert results[1:] == [Sent(n) for n in range(1, 20)]
+    assert results[1::2] == [Sent(number) for number in range(1, 40, 2)]
+    in_a_minute = BEGINNING + timedelta(minutes=1)
+    assert results[::2] == [Later(number, in_a_minute, str(put_off)) for number in range(0, 40, 2)]
 
     relay.errors.clear()
-    clock.moment += timedelta(minutes=1)
+    clock.moment = in_a_minute
     sender.wake()
-    outbox.wait_for(lambda: outbox.rows[0].result == Sent(0))
+    outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
+    assert sorted(relay.taken) == list(range(40))
 
 
-def raise_if(wanted: bool, error: Exception) -> None:
-    if wanted:
-        raise error
+def test_a_delivery_that_hangs_holds_up_no_other_letter(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    hangs = threading.Event()
+    relay.before = lambda letter: letter.id or hangs.wait(PATIENCE_S)
+    outbox.add(200)
+    begin(threads=2)
+    outbox.wait_for(lambda: all(row.result for row in outbox.rows[1:]))
+    assert outbox.rows[0].result is None
+    hangs.set()
+    assert outbox.wait_until_settled()[0] == Sent(0)

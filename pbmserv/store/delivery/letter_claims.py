@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     Text,
     and_,
@@ -19,7 +18,6 @@ from sqlalchemy import (
     not_,
     or_,
     select,
-    true,
     update,
 )
 
@@ -42,14 +40,10 @@ class Claim:
         most: largest number of letters.
         in_hand: letters that the sender has in hand. Others claimed in its name become due again:
             a dead predecessor had them, or the answer to an earlier claim was lost.
-        avoiding: recipient domains (lower case) whose letters are skipped.
-        since: skip letters that were due earlier; all of them are to these domains.
     """
 
     most: int
     in_hand: tuple[int, ...] = ()
-    avoiding: tuple[str, ...] = ()
-    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +177,7 @@ def claim(
     _release_lost(connection, by, claim.in_hand, now, share)
     claimed: list[ClaimedLetter] = []
     parked: list[int] = []
-    for *columns, given_up in _due(connection, claim, now, share):
+    for *columns, given_up in _due(connection, claim.most, now, share):
         row = ClaimedLetter(*columns)
         if row.letter in _PARTS:
             row = replace(row, effort=max(1, _PARTS[row.letter](row.words)))
@@ -206,16 +200,13 @@ def claim(
 
 
 def _due(
-    connection: Connection, claim: Claim, now: datetime, share: int | None
+    connection: Connection, most: int, now: datetime, share: int | None
 ) -> Iterable[Sequence[Any]]:
     """Return the rows of due letters, each with whether its address is given up."""
-    values = {"now": now, "most": claim.most}
-    if not claim.avoiding and share is None:  # as in most claims; compiled once
+    values = {"now": now, "most": most}
+    if share is None:  # as in most claims; compiled once
         return _DUE.run(connection, values)
-    statement = within(_SELECT_DUE, outbox, share).where(_not_to(claim.avoiding))
-    if claim.since is not None:
-        statement = statement.where(outbox.c.due_at >= claim.since)
-    return connection.execute(statement, values)
+    return connection.execute(within(_SELECT_DUE, outbox, share), values)
 
 
 def _split_by_effort(
@@ -289,18 +280,11 @@ def wake_waiting(connection: Connection, game: str, now: datetime) -> int:
     return connection.execute(waits.values(due_at=now)).rowcount
 
 
-def next_due(connection: Connection, avoiding: Sequence[str] = ()) -> datetime | None:
-    """Return when the next queued letter is due, without those to the domains in *avoiding*."""
+def next_due(connection: Connection) -> datetime | None:
+    """Return when the next queued letter is due, or its lease ends; `None` if there is none."""
     shares = shares_of(connection)
-    if not avoiding and shares == UNDIVIDED:
+    if shares == UNDIVIDED:
         next_at: datetime | None = _NEXT.run(connection)[0][0]
         return next_at
-    statement = _SELECT_NEXT.where(_not_to(avoiding))
-    moments = [connection.execute(within(statement, outbox, share)).scalar() for share in shares]
+    moments = [connection.execute(within(_SELECT_NEXT, outbox, share)).scalar() for share in shares]
     return min((moment for moment in moments if moment is not None), default=None)
-
-
-def _not_to(domains: Sequence[str]) -> ColumnElement[bool]:
-    """Return the condition that a letter is not to one of these domains."""
-    to = func.lower(outbox.c.recipient)
-    return and_(true(), *(not_(to.endswith(f"@{domain}", autoescape=True)) for domain in domains))
