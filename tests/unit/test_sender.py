@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -12,6 +12,7 @@ from migrated import BEGINNING
 from running import MovableClock
 
 from pbmserv.errors import (
+    GameAway,
     RelayDown,
     RelayPermanent,
     RelayRefusesUs,
@@ -22,7 +23,7 @@ from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.sender import Sender
-from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
+from pbmserv.store.delivery.letter_claims import HEAVY, ClaimedLetter
 
 LEASE = timedelta(minutes=5)
 PATIENCE_S = 60
@@ -37,15 +38,22 @@ class Row:
     letter: OutgoingLetter | None = None
     result: Result | None = None
     effort: int = 1
+    claimed: bool = False
 
 
 @dataclass
 class MemoryOutbox:
-    """The outbox as a list; tests can make it fail, and can wait for its changes."""
+    """The outbox as a list; tests can make it fail, and can wait for its changes.
+
+    Attributes:
+        broken: calls that fail once; "claimed" and "settled" are answers that are lost.
+        before: called before letters are made.
+    """
 
     clock: MovableClock
     rows: list[Row] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
+    before: Callable[[Sequence[ClaimedLetter]], object] = lambda _: None
     claims: list[int] = field(default_factory=list)
     idle: bool = False
     changed: threading.Condition = field(default_factory=threading.Condition)
@@ -57,20 +65,30 @@ class MemoryOutbox:
                 row = like or Row(0, self.clock.now(), self.clock.now())
                 self.rows.append(replace(row, id=len(self.rows)))
 
-    def claim(self, claim: Claim) -> list[ClaimedLetter]:
+    def claim(self, most: int) -> list[ClaimedLetter]:
         with self.changed:
             self._maybe_break("claim")
             now = self.clock.now()
             due = [row for row in self.rows if row.due and row.due <= now]
-            del due[claim.most :]
+            del due[most:]
             for row in due:
                 row.due = now + LEASE
+                row.claimed = True
             if due:
                 self.idle = False
                 self.claims.append(len(due))
+                self._maybe_break("claimed")
             return [queued(row) for row in due]
 
+    def release_lost(self, in_hand: Collection[int]) -> None:
+        with self.changed:
+            for row in self.rows:
+                if row.claimed and row.id not in in_hand:
+                    row.due = self.clock.now()
+                    row.claimed = False
+
     def make(self, rows: Sequence[ClaimedLetter]) -> list[OutgoingLetter]:
+        self.before(rows)
         return [letter(row.id) for row in rows]
 
     def game_of(self, row: ClaimedLetter) -> str:
@@ -82,9 +100,11 @@ class MemoryOutbox:
             for result in results:
                 row = self.rows[result.id]
                 row.result = result
+                row.claimed = False
                 row.due = result.at if isinstance(result, Later | Untried) else None
                 row.attempts += isinstance(result, Later)
             self.changed.notify_all()
+            self._maybe_break("settled")
 
     def renew(self, ids: Sequence[int]) -> None:
         with self.changed:
@@ -239,7 +259,7 @@ def test_later_attempts_wait_longer_and_after_five_days_it_is_over(
     ]
 
 
-@pytest.mark.parametrize("call", ["claim", "settle"])
+@pytest.mark.parametrize("call", ["claim", "claimed", "settle", "settled"])
 def test_a_database_that_goes_away_for_a_moment_loses_and_doubles_nothing(
     outbox: MemoryOutbox, relay: TestRelay, begin: Begin, call: str
 ) -> None:
@@ -255,27 +275,31 @@ def test_a_relay_that_is_down_is_left_alone_and_letters_are_not_charged(
 ) -> None:
     outbox.add(20)
     relay.always = RelayDown("no connection")
-    begin()
-    results = outbox.wait_until_settled()
-    assert [type(result) for result in results] == [Later] * FAILURES + [Untried] * (20 - FAILURES)
-    assert results[-1] == Untried(19, BEGINNING + SHORTEST_PAUSE)
+    sender = begin()
+    outbox.wait_for(lambda: outbox.rows[FAILURES - 1].result is not None)
+    outbox.wait_until_idle_again(sender)
     assert [row.attempts for row in outbox.rows] == [1] * FAILURES + [0] * (20 - FAILURES)
+    assert not any(row.claimed for row in outbox.rows)
 
 
 def test_when_the_pause_is_over_one_letter_goes_first(
     outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock, begin: Begin
 ) -> None:
+    def tried() -> int:
+        return sum(row.attempts for row in outbox.rows)
+
     outbox.add(20)
     relay.always = RelayDown("no connection")
-    sender = begin()
-    outbox.wait_until_settled()
-    outbox.wait_until_idle()
+    sender = begin(threads=2)
+    outbox.wait_for(lambda: tried() >= FAILURES and not any(row.claimed for row in outbox.rows))
+    outbox.wait_until_idle_again(sender)
+    before = tried()
     outbox.claims.clear()
 
     clock.moment += SHORTEST_PAUSE
     sender.wake()
-    outbox.wait_for(lambda: outbox.rows[FAILURES].attempts == 1)
-    outbox.wait_until_idle()
+    outbox.wait_for(lambda: tried() == before + 1)
+    outbox.wait_until_idle_again(sender)
     assert outbox.claims == [1]
 
     clock.moment += SHORTEST_PAUSE
@@ -323,9 +347,10 @@ def test_a_relay_that_refuses_us_keeps_its_letters_and_the_operator_is_told_once
 ) -> None:
     outbox.add(9)
     relay.always = RelayRefusesUs("RCPT TO: 554 5.7.1 Relay access denied")
-    begin()
-    results = outbox.wait_until_settled()
-    assert [type(result) for result in results] == [Later] * FAILURES + [Untried] * (9 - FAILURES)
+    sender = begin()
+    outbox.wait_for(lambda: outbox.rows[FAILURES - 1].result is not None)
+    outbox.wait_until_idle_again(sender)
+    assert [row.attempts for row in outbox.rows] == [1] * FAILURES + [0] * (9 - FAILURES)
     [error_record] = [record for record in caplog.records if record.levelname == "ERROR"]
     assert "PBMSERV_RELAY, PBMSERV_ADDRESS" in error_record.getMessage()
     assert "Relay access denied" in TextFormatter().format(error_record)
@@ -362,3 +387,54 @@ def test_a_delivery_that_hangs_holds_up_no_other_letter(
     assert outbox.rows[0].result is None
     hangs.set()
     assert outbox.wait_until_settled()[0] == Sent(0)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("broken"), SystemExit()])
+def test_a_letter_that_cannot_be_made_holds_up_no_other(
+    outbox: MemoryOutbox, begin: Begin, error: BaseException
+) -> None:
+    def fail(rows: Sequence[ClaimedLetter]) -> None:
+        if any(row.id == 3 for row in rows):
+            raise error
+
+    outbox.before = fail
+    outbox.add(20)
+    begin(threads=8)
+    results = outbox.wait_until_settled()
+    in_a_minute = BEGINNING + timedelta(minutes=1)
+    assert results.pop(3) == Later(3, in_a_minute, f"not made: {type(error).__name__}")
+    assert {type(result) for result in results} == {Sent}
+
+
+def test_a_letter_whose_game_cannot_be_played_waits_and_is_not_charged(
+    outbox: MemoryOutbox, begin: Begin
+) -> None:
+    error = GameAway("go", is_stopped=True)
+
+    def fail(_: object) -> None:
+        raise error
+
+    outbox.before = fail
+    outbox.add(1)
+    begin()
+    at = BEGINNING + timedelta(minutes=2)
+    assert outbox.wait_until_settled() == [Untried(0, at, f"waits: {error}")]
+
+
+def test_heavy_letters_are_made_after_the_others_have_gone_out(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    taken = threading.Semaphore(0)
+
+    def wait_for_others(rows: Sequence[ClaimedLetter]) -> None:
+        if any(row.is_heavy for row in rows):
+            assert len(rows) == 1
+            for _ in range(6):
+                assert taken.acquire(timeout=PATIENCE_S)
+
+    outbox.before = wait_for_others
+    relay.before = lambda _: taken.release()
+    outbox.add(1, Row(0, BEGINNING, BEGINNING, effort=HEAVY + 1))
+    outbox.add(6)
+    begin(threads=8)
+    assert outbox.wait_until_settled() == [Sent(number) for number in range(7)]
