@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pbmserv.errors import GameAway, RelayError, RelayPermanent, ServerFault
 from pbmserv.outbound.log_lines import log_letter
 from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
-from pbmserv.store.delivery.letter_claims import ClaimedLetter
+from pbmserv.store.delivery.letter_claims import ClaimedLetter, reason_to_wait
 
 WAITS = tuple(timedelta(minutes=m) for m in (1, 5, 15, 60, 120, 240))
 """Waits after the first, second … attempt; the last one repeats. They are short at first, for
@@ -57,7 +57,7 @@ def result_of_making(
         game_of: returns the key of the game of a letter's board, for the log.
     """
     if isinstance(error, GameAway):  # the letter waits, however long that takes
-        return Untried(row.id, now + GAME_WAIT, f"waits: {error}")
+        return Untried(row.id, now + GAME_WAIT, reason_to_wait(error))
     if not row.attempts or isinstance(error, ServerFault):  # later attempts fail alike
         facts = {"letter": row.id, "kind": row.letter, "board": row.board_id, "game": game_of(row)}
         _log.error("a letter could not be made", exc_info=error, extra=facts)

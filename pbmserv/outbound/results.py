@@ -37,7 +37,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Untried:
-    """The letter was not tried and is due again at *at*; this counts as no attempt.
+    """The game of the letter cannot be played. It is due again at *at*; this counts as no attempt.
 
     Attributes:
         why: a reason for the operator.

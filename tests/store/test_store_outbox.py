@@ -149,6 +149,18 @@ def test_a_letter_does_not_wait_for_many_letters_to_another_reader(
     assert claimed(post) == []
 
 
+def test_a_letter_does_not_wait_for_heavy_letters_to_many_readers(
+    post: Post, clock: MovableClock
+) -> None:
+    post.add([letter_to(f"p{n}", "export") for n in range(12)], clock)
+    post.add([letter_to("bob")], clock)
+    assert claimed(post) == [13, 1]
+    clock.move(seconds=1)
+    post.add([letter_to("bob")], clock)
+    assert claimed(post) == [14, 2]
+    assert [claimed(post) for _ in range(11)] == [[n] for n in range(3, 13)] + [[]]
+
+
 def test_an_opponent_gets_the_letter_about_a_move_just_before_its_player_gets_the_answer(
     post: Post, clock: MovableClock
 ) -> None:

@@ -277,11 +277,16 @@ def release_lost(
     connection.execute(lost, {"by": by, "now": now})
 
 
+def reason_to_wait(away: GameAway) -> str:
+    """Return the error of a letter whose game cannot be played."""
+    return f"waits: {away}"
+
+
 def wake_waiting(connection: Connection, game: str, now: datetime) -> int:
     """Make the letters due that wait for a game, and return their number."""
     waits = update(outbox).where(
         outbox.c.state == LetterState.QUEUED,
-        outbox.c.error == f"waits: {GameAway(game, is_stopped=True)}",
+        outbox.c.error == reason_to_wait(GameAway(game, is_stopped=True)),
     )
     return connection.execute(waits.values(due_at=now)).rowcount
 
