@@ -18,8 +18,6 @@ from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 from pbmserv.errors import (
-    RelayBusy,
-    RelayDefers,
     RelayDown,
     RelayError,
     RelayPermanent,
@@ -274,19 +272,16 @@ REFUSALS = [
         for command in ("MAIL", "RCPT", "DATA")
         for reply, error in (
             ("450 4.2.0 greylisted", RelayTemporary),
-            ("450 4.7.28 unusual rate of mail", RelayBusy),
-            ("451 4.3.2 not accepting now", RelayBusy),
-            ("452 4.5.3 too many mails in this session", RelayBusy),
+            ("450 4.7.28 unusual rate of mail", RelayTemporary),
+            ("451 4.3.2 not accepting now", RelayTemporary),
             ("552 5.3.4 so much is too much", RelayPermanent),
             ("421 4.3.2 going down", RelayDown),
             ("530 5.7.0 log in first", RelayRefusesUs),
         )
     ),
-    # Greylisting of a recipient is not a domain that wants fewer letters.
-    ("RCPT", "451 4.7.1 Greylisted, try again later", RelayDefers),
-    ("RCPT", "450 4.7.0 try again in five minutes", RelayDefers),
-    ("DATA", "451 4.7.1 try again later", RelayBusy),
-    ("RCPT", "451 4.7.1 too many mails from you", RelayBusy),
+    # A limit on what we send does not fail the letter.
+    ("RCPT", "550 5.4.5 rate limit exceeded", RelayTemporary),
+    ("DATA", "554 5.7.0 too many mails from you today", RelayTemporary),
     # A refusal of our server does not fail the letter.
     ("MAIL", "550 who are you?", RelayRefusesUs),
     ("RCPT", "554 5.7.1 <ada@player.example>: Relay access denied", RelayRefusesUs),
