@@ -42,7 +42,7 @@ def test_a_player_who_is_late_is_barred_and_longer_the_second_time(
     players.live(10)
     texts = [letter.one_line for letter in players.news("ann")]
     (barred,) = [text for text in texts if "enter no event until" in text]
-    assert players.event(2)["sections"][0]["removed"] == ["ann"]
+    assert players.event(2)["groups"][0]["removed"] == ["ann"]
     assert players.table(2) == [("bob", 6), ("cleo", 4), ("dan", 2), ("eve", 0)]
     assert "you are no longer entered in every season" not in barred
     (refused,) = players.says("ann", "swiss join chess")
@@ -101,7 +101,7 @@ def test_nobody_wins_a_cup_in_which_nobody_has_moved(field: Callable[[int], Fiel
     players.all_say("cup join blackbox")
     players.until(1, EventStatus.RUNNING)
     players.until(1, EventStatus.FINISHED)
-    assert sorted(players.event(1)["sections"][0]["removed"]) == ["ann", "bob", "cleo"]
+    assert sorted(players.event(1)["groups"][0]["removed"]) == ["ann", "bob", "cleo"]
     texts = [letter.one_line for letter in players.news()]
     assert not [text for text in texts if "You have won" in text]
     assert (
@@ -128,7 +128,7 @@ def test_a_player_who_is_away_is_not_late_with_the_other_one(
     players.until(1, EventStatus.RUNNING)
     players.says("ann", "away until in 12 days")
     players.until(1, EventStatus.FINISHED)
-    assert sorted(players.event(1)["sections"][0]["removed"]) == ["bob", "cleo"]
+    assert sorted(players.event(1)["groups"][0]["removed"]) == ["bob", "cleo"]
     (result,) = [letter.one_line for letter in players.news("ann")]
     assert "You have won Monthly cup 1 of Blackbox" in result
 
