@@ -95,6 +95,31 @@ def test_a_group_winner_who_leaves_is_followed_by_the_second(
     assert {name for name, _ in players.table(1, 3)} == {"ann", "gus"}
 
 
+def test_only_who_leaves_before_half_of_the_games_is_struck_from_the_table(
+    field: Callable[[int], Field],
+) -> None:
+    """Games with a player who was struck before are not counted."""
+    players = field(6)
+    players.all_say(f"league join {GAME}")
+    players.pass_until(1, EventStatus.RUNNING)
+
+    def leave_after_losses(name: str, opponents: set[str]) -> list[str]:
+        for game in list(players.games(1)):
+            pair = {game["first"], game["second"]}
+            if name in pair and opponents & pair:
+                line = f"{GAME} resign {game['board']} {name} {PASSWORD}"
+                players.server.send_unread(address_of(name), line)
+        players.live(0.1)
+        players.says(name, "event leave 1")
+        players.live(0.1)
+        return sorted(players.event(1)["groups"][0]["removed"])
+
+    assert leave_after_losses("ann", {"bob", "cleo"}) == ["ann"]  # 2 of 5 are over
+    assert leave_after_losses("bob", {"dan", "eve"}) == ["ann"]  # 2 of 4
+    assert leave_after_losses("cleo", set()) == ["ann", "cleo"]  # 1 of 4, which Bob has lost
+    assert players.table(1)[-1] == ("bob", 0)
+
+
 def test_nobody_wins_a_cup_in_which_nobody_has_moved(field: Callable[[int], Field]) -> None:
     """All are late on the same day: in Blackbox both players of a board hide first."""
     players = field(3)
