@@ -22,15 +22,16 @@ from itertools import combinations
 from pathlib import Path
 from statistics import mean, stdev
 from time import process_time
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from benchmarks.anchors import anchors
+from generators import kernels
 from pbmserv.engine.ratings import anchor
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Seat
-from pbmserv.games.blackbox.bots import kernels, levels
+from pbmserv.games.blackbox.bots import levels
 from pbmserv.games.blackbox.bots.candidates import ALL, SAMPLE, Candidates
 from pbmserv.games.blackbox.bots.hiding import random_layout
 from pbmserv.games.blackbox.bots.levels import LEVELS, STRENGTH
@@ -110,21 +111,8 @@ def main() -> int:
     return 0
 
 
-class Player(Protocol):
-    """A level, or a model of a person."""
-
-    def choose(self, view: View, rng: Rng) -> str:
-        """Return a move."""
-        ...
-
-
 def play(userid: str, hiding: Hiding, number: int) -> Played:
     """Let a level play a game of two by the usual rules against an idle opponent."""
-    return play_by(LEVELS[userid], hiding, number)
-
-
-def play_by(player: Player, hiding: Hiding, number: int) -> Played:
-    """Play a game of two by the usual rules against an idle opponent."""
     lot = Rng(b"strength%d" % number, 0)
     start = new_state(CLASSIC, 2)
     boxes = tuple(replace(box, atoms=hiding(CLASSIC, lot)) for box in start.boxes)
@@ -132,7 +120,7 @@ def play_by(player: Player, hiding: Hiding, number: int) -> Played:
     seat, turns = Seat(0), 0
     while state.outcome is None:
         view = GAME.view(state, seat)
-        text = player.choose(view, Rng(b"strength%d" % number, turns + 1))
+        text = LEVELS[userid].choose(view, Rng(b"strength%d" % number, turns + 1))
         turns += 1
         state = GAME.apply(state, seat, GAME.parse(view, text), lot).state
         state = replace(state, turns=state.turns + 1)

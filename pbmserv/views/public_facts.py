@@ -187,7 +187,7 @@ class EventGroup:
         teams, matches: of an event of teams; else empty.
     """
 
-    section: int
+    number: int
     rows: Sequence[EventRow]
     games: Sequence[EventGame]
     removed: Sequence[PublicName]
@@ -220,8 +220,8 @@ class EventPage(EventLine):
         move_days, total_days: days for a move, and for all moves of a game.
         waiting: players who are in no group yet.
         first: the first group of this page, or the part of a duplicate event's table.
-        groups: number of groups, or of parts with at most a hundred players.
-        sections: the groups.
+        group_count: number of groups, or of parts with at most a hundred players.
+        groups: the groups on this page.
     """
 
     rounds: int
@@ -235,8 +235,8 @@ class EventPage(EventLine):
     total_days: int
     waiting: Sequence[PublicName]
     first: int
-    groups: int
-    sections: Sequence[EventGroup]
+    group_count: int
+    groups: Sequence[EventGroup]
 
 
 @dataclass(frozen=True, slots=True)

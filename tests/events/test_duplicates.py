@@ -42,8 +42,8 @@ def _boards(players: Field, name: str) -> list[int]:
 
 
 def _marks(players: Field) -> dict[str, list[str]]:
-    (section,) = players.event(1)["sections"]
-    return {row["userid"]: row["boxes"] for row in section["rows"]}
+    (group,) = players.event(1)["groups"]
+    return {row["userid"]: row["boxes"] for row in group["rows"]}
 
 
 def _solves(players: Field, name: str, number: int) -> list[Posted]:

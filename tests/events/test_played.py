@@ -43,9 +43,9 @@ def test_a_season_is_played_and_the_next_one_follows(
     assert "place 5" in results[-1].subject + results[-1].text
     # Ratings that are not sure yet, and not places, decide about the next groups.
     assert not any("a group next season" in letter.one_line for letter in results)
-    assert [row["moves"] for row in players.event(1)["sections"][0]["rows"]] == [0] * 5
+    assert [row["moves"] for row in players.event(1)["groups"][0]["rows"]] == [0] * 5
     monkeypatch.setattr(ratings, "SURE_AFTER", 0)
-    assert [row["moves"] for row in players.event(1)["sections"][0]["rows"]] == [0, 0, 0, 1, 1]
+    assert [row["moves"] for row in players.event(1)["groups"][0]["rows"]] == [0, 0, 0, 1, 1]
     # The next season has everybody in it, and begins 13 weeks after the first one.
     following = players.event(2)
     assert sorted(following["waiting"]) == list(players.names)
@@ -81,7 +81,7 @@ def test_a_cup_with_a_second_round(field: Callable[[int], Field]) -> None:
     assert len([letter for letter in letters if letter.kind == "event-begins"]) == 5
     players.give_up(1)
     players.until(1, RUNNING)  # the month is over, and the other four begin
-    assert len(players.event(1)["sections"]) == 2
+    assert len(players.event(1)["groups"]) == 2
     players.give_up(1)
     players.live(1)
     assert players.event(1)["round"] == 2

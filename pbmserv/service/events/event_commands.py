@@ -97,7 +97,7 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
     facts = letters.facts(context, event)  # before it changes
     status, notifications = "before", list[Notification]()
-    if entry.section is None:
+    if entry.group_number is None:
         _take_back(context, player, event)
     else:
         notifications = games.withdraw(context, event, player.id)

@@ -82,7 +82,7 @@ def _leave_by_game(context: CommandContext, player: Player, kind: Kind, game: An
         if (event.kind, event.game, event.owner_id) != (kind.word, key, None):
             continue
         entry = event_entries.of_player(context.connection, event.id, player.id)
-        if entry is not None and entry.section is None:
+        if entry is not None and entry.group_number is None:
             event_entries.drop(context.connection, event.id, player.id)
             left = event
         else:
