@@ -119,7 +119,7 @@ def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("database_url", "way"),
     # What differs on PostgreSQL is who notices that a process has ended.
-    [("sqlite", "abort"), ("postgresql", "loop")],
+    [("sqlite", "loop"), ("postgresql", "abort")],
     indirect=["database_url"],
 )
 def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None:
