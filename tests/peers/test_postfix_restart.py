@@ -33,7 +33,7 @@ def test_a_reply_address_asked_about_during_a_restart_is_known_after_it(tmp_path
         relay = f"smtp://127.0.0.1:{mta.port}"
         return Process(tmp_path, database, lmtp=f"127.0.0.1:{lmtp}", relay=relay)
 
-    with postfix(lmtp, ("alice",)) as mta:
+    with postfix(lmtp, ("alice",), verify_s=4) as mta:
         alice = Player("alice", mta, tmp_path / "alice")
         with server(mta):
             alice.writes("signup alice wonder-land")
