@@ -29,8 +29,8 @@ DOMAIN = "games.example"
 class Process:
     """A ``pbmserv serve`` that has said that it is ready.
 
-    If its SQLite database does not exist, it gets one with all tables: a migration takes half of
-    the processor time of a start.
+    Its database is by default SQLite in the folder. A file of SQLite that does not exist is made
+    with all tables: a migration takes half of the processor time of a start.
 
     The end of a ``with`` stops it. Without one, the test stops it; `end_all` runs after each test
     and kills servers that a failed test has left behind.
@@ -41,11 +41,12 @@ class Process:
     def __init__(
         self,
         folder: Path,
-        database_url: str,
+        database_url: str = "",
         *,
         arguments: Sequence[str] = (),
         **settings: str | None,
     ) -> None:
+        database_url = database_url or f"sqlite:///{folder}/pbmserv.sqlite3"
         values: dict[str, str | None] = {
             "DATA_DIR": str(folder),
             "DATABASE": database_url,
@@ -57,7 +58,7 @@ class Process:
             **{name.upper(): value for name, value in settings.items()},
         }
         clean = {k: v for k, v in os.environ.items() if not k.startswith("PBMSERV_")}
-        if database_url and (file := sqlite_file(database_url)):
+        if values["DATABASE"] and (file := sqlite_file(database_url)):
             migrated(file)
         self._errors = folder / "stderr.log"
         ours = {f"PBMSERV_{name}": value for name, value in values.items() if value is not None}

@@ -370,8 +370,7 @@ def test_a_letter_that_can_never_be_made(
         for hours in (0, 3):
             house.move_clock(hours=hours)
             house.server.sender.run_once()
-        with house.server.database.reading.connect() as connection:
-            waiting = letters(connection, ("queued",), "", 9)
+        waiting = house.server.read(letters, ("queued",), "", 9)
         assert [(row.about, row.attempts) for row in waiting] == [("1 (heaps)", 2)] * 2
         house.move_clock(days=6)
         house.server.sender.run_once()

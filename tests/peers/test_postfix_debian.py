@@ -52,7 +52,6 @@ def test_our_lines_below_debian_s_bring_mail_to_us(tmp_path: Path) -> None:
     with postfix(lmtp, ("alice", "cron"), own_lines=f"{DEBIAN}\n{line}") as mta:
         with Process(
             tmp_path,
-            f"sqlite:///{tmp_path}/pbmserv.sqlite3",
             lmtp=f"127.0.0.1:{lmtp}",
             relay=f"smtp://127.0.0.1:{mta.port}",
         ):
