@@ -47,8 +47,7 @@ def report(name: str, to: str, about: str, number: int = 0) -> bytes:
 
 
 def known_of(server: Running) -> list[tuple[str, int, bool]]:
-    with server.server.database.reading.connect() as connection:
-        rows = connection.execute(select(bounces)).all()
+    rows = server.server.rows(select(bounces))
     return [(row.address, row.hard, row.suspended_at is not None) for row in rows]
 
 
@@ -138,10 +137,7 @@ def refused(house: Indoors, words: str, error: str) -> int:
 
 
 def _sent(house: Indoors) -> list[str]:
-    with house.server.database.reading.connect() as connection:
-        return list(
-            connection.execute(select(outbox.c.letter).where(outbox.c.state == "sent")).scalars()
-        )
+    return house.server.column(select(outbox.c.letter).where(outbox.c.state == "sent"))
 
 
 def test_the_log_shows_nothing_of_a_report(

@@ -167,5 +167,4 @@ def test_raising_the_epoch_revokes_every_address(server: Running) -> None:
     server.server.writer.submit(revoke).result()
     assert server.send(player.address, "Re: board", HIDINGS[0], to=address).startswith("250")
     assert "forgot" in server.letter(player.address).text
-    with server.server.database.reading.connect() as connection:
-        assert moves.record(connection, table.board) == []
+    assert server.server.read(moves.record, table.board) == []

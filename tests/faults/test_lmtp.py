@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from running import Running, start
 from smtp_client import Wire, mail
-from sqlalchemy import func, select
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.smtpd.dialog import Dialog
@@ -20,8 +19,7 @@ OURS = "pbmserv@games.example"
 
 def taken(server: Running) -> int:
     server.carry_out()
-    with server.server.database.reading.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(inbox)).scalar_one())
+    return server.server.count(inbox)
 
 
 @pytest.mark.sqlite_alone

@@ -11,7 +11,7 @@ import pytest
 from running import MovableClock, Running, start
 from seating import HIDINGS, Table, seat_pairs
 from smtp_client import Wire, mail
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, select, text
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.boards import boards
@@ -24,13 +24,11 @@ OURS = "pbmserv@games.example"
 
 
 def moves(server: Running, board: int) -> list[tuple[int, str]]:
-    with server.server.database.reading.connect() as connection:
-        return [(ply.seat, ply.text) for ply in record(connection, board)]
+    return [(ply.seat, ply.text) for ply in server.server.read(record, board)]
 
 
 def rows(server: Running) -> int:
-    with server.server.database.reading.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(inbox)).scalar_one())
+    return server.server.count(inbox)
 
 
 def hide(server: Running, table: Table) -> None:
@@ -139,8 +137,7 @@ def test_two_who_accept_at_one_moment_have_both_accepted(server: Running) -> Non
         ],
     )
     assert [reply[:3] for reply in replies] == ["250"] * 10
-    with server.server.database.reading.connect() as connection:
-        board_rows = [boards.load(connection, board) for board in ids]
+    board_rows = [server.server.read(boards.load, board) for board in ids]
     assert [(row.status, row.undecided) for row in board_rows if row] == [("active", ())] * 5
 
 

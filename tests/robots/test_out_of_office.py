@@ -162,8 +162,7 @@ def test_a_note_leads_to_a_question(
 def test_a_week_is_a_week_and_the_database_remembers(server: Indoors, board: Posted) -> None:
     subject = "Automatic reply: hello"
     assert len(note(server, board.reply_to, subject, "x", EXCHANGE)) == 1
-    with server.server.database.reading.connect() as connection:
-        kinds = connection.execute(select(players.c.userid, notices.c.kind).join(notices)).all()
+    kinds = server.server.rows(select(players.c.userid, notices.c.kind).join(notices))
     assert [tuple(row) for row in kinds] == [("alice", "away")]
     server.live(days=6, hours=23)
     assert note(server, board.reply_to, subject, "y", EXCHANGE) == []

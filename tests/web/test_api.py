@@ -20,7 +20,6 @@ from browser_tab import page_of
 from heaps import HEAPS, show_heaps
 from indoors import PASSWORD, Indoors, address_of, indoors
 from running import start
-from sqlalchemy import func, select
 from starlette.applications import Starlette
 
 from pbmserv.engine.registry import Registry
@@ -75,8 +74,7 @@ class Client(NamedTuple):
         return answer.status, json.loads(answer.body)
 
     def moves(self) -> int:
-        with self.world.server.database.reading.connect() as connection:
-            return connection.execute(select(func.count()).select_from(plies)).scalar_one()
+        return self.world.server.count(plies)
 
     def challenge(self, *words: str) -> list[str]:
         """The tokens of alice and bob at a new board."""

@@ -15,7 +15,6 @@ from browser_tab import Tab, page_of
 from heaps import HEAPS, show_heaps
 from indoors import HandedIn, indoors
 from running import Letter, Running, start
-from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.engine.registry import Registry
@@ -54,8 +53,7 @@ def challenged(server: HandedIn | Running) -> tuple[Tab, Tab, Letter]:
 
 
 def moves(server: HandedIn | Running) -> int:
-    with server.server.database.reading.connect() as connection:
-        return connection.execute(select(func.count()).select_from(plies)).scalar_one()
+    return server.server.count(plies)
 
 
 def last(server: HandedIn, address: str) -> str:

@@ -134,8 +134,7 @@ def test_one_hides_and_the_other_one_finds(server: HandedIn) -> None:
 def test_a_box_is_kept_for_a_week_after_its_last_move(server: HandedIn) -> None:
     device = Device(server).begin("B3")
     address = device.tab.path
-    with server.server.database.reading.connect() as connection:
-        assert hot_seats.count(connection) == 1
+    assert server.server.read(hot_seats.count) == 1
     with server.server.database.writing.begin() as connection:
         soon = datetime(2026, 3, 1, 12, tzinfo=UTC) + hot_seat.KEPT
         hot_seats.forget(connection, soon - hot_seat.KEPT - timedelta(seconds=1))

@@ -124,8 +124,7 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Hande
     assert feed(server, "/daily.atom") == []
     alice, bob = daily_of(server, ALICE), daily_of(server, BOB)
 
-    with server.server.database.reading.connect() as connection:
-        box = daily_boxes.of_day(connection, "blackbox", day_numbers.day_of_number(number))
+    box = server.server.read(daily_boxes.of_day, "blackbox", day_numbers.day_of_number(number))
     assert box is not None
     options = GAME.options(box.options, 1)
     assert options.grade
@@ -163,8 +162,7 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Hande
 def resigned(server: HandedIn, loser: int) -> None:
     """A rated game that alice (0) or bob (1) gives up."""
     server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
-    with server.server.database.reading.connect() as connection:
-        board = connection.execute(select(func.max(boards.c.id))).scalar_one()
+    board = server.server.value(select(func.max(boards.c.id)))
     people = (ALICE, "alice"), (BOB, "bob")
     for words in ("b3,d3,f6,g7", *"abc"):
         for address, userid in people:
@@ -230,8 +228,7 @@ def test_a_player_who_wants_no_name_on_the_pages_has_none(server: HandedIn) -> N
     server.live(days=1)
     alice = daily_of(server, ALICE)
     number = int(re.findall(r"Daily Box (\d+)", alice.text)[0])
-    with server.server.database.reading.connect() as connection:
-        box = daily_boxes.of_day(connection, "blackbox", day_numbers.day_of_number(number))
+    box = server.server.read(daily_boxes.of_day, "blackbox", day_numbers.day_of_number(number))
     assert box is not None
     options = GAME.options(box.options, 1)
     atoms = [options.board.names[cell] for cell in sorted(atoms_of(read_id(options.id)))]
