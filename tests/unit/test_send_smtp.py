@@ -235,15 +235,6 @@ def test_odd_dots_are_quoted_on_the_wire(start: Start, open_to: Open, local: str
     assert [mail.rcpt_tos for mail in peer.mails] == [[f"{local}@player.example"]]
 
 
-def test_many_letters_share_one_connection(start: Start, open_to: Open) -> None:
-    peer = start()
-    relay = open_to(peer)
-    for _ in range(5):
-        relay.deliver(LETTER)
-    assert len(peer.mails) == 5
-    assert len(peer.connections) == 1
-
-
 def test_a_connection_that_died_while_idle_is_replaced_unseen(start: Start, open_to: Open) -> None:
     peer = start()
     relay = open_to(peer)
