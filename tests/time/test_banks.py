@@ -50,6 +50,11 @@ def test_a_turn_uses_the_bank_and_adds_to_it_up_to_the_cap() -> None:
     assert BANK.limit(SeatClock(used=used)) == 33 * DAY - HOUR
 
 
+def test_terms_for_an_answer_have_no_bank() -> None:
+    assert BANK.for_answer() == Terms()
+    assert Terms(7, 9, 14, 1, 30).for_answer() == Terms(7, 9)
+
+
 # -- against a simulation ------------------------------------------------------------------------
 
 DAYS = 45
