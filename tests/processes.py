@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import signal
+import ssl
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from contextlib import suppress
 from email import message_from_bytes
 from pathlib import Path
 from time import monotonic, sleep
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from fork_server import Forked, run
@@ -168,17 +169,32 @@ def refused_to_start(**settings: str) -> subprocess.CompletedProcess[str]:
 
 
 class Sink:
-    """A relay that keeps all letters by Message-ID."""
+    """A relay that keeps all letters by Message-ID.
 
-    def __init__(self, port: int = 0) -> None:
+    Args:
+        port: default: a free one.
+        path: of a Unix socket, in place of a port.
+        kind: of the sessions, which get the other options.
+        tls: for TLS from the first octet.
+    """
+
+    def __init__(
+        self,
+        port: int = 0,
+        *,
+        path: Path | None = None,
+        kind: type[SMTP] = SMTP,
+        tls: ssl.SSLContext | None = None,
+        **options: Any,
+    ) -> None:
         self.taken: dict[str, list[bytes]] = {}
+        self._kind, self._options = kind, options
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="relay")
         self._thread.start()
-        self._server = asyncio.run_coroutine_threadsafe(self._open(port), self._loop).result(
-            PATIENCE_S
-        )
-        self.port: int = self._server.sockets[0].getsockname()[1]
+        opening = self._open(port, path, tls)
+        self._server = asyncio.run_coroutine_threadsafe(opening, self._loop).result(PATIENCE_S)
+        self.port: int = 0 if path else self._server.sockets[0].getsockname()[1]
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
         raw = envelope.content
@@ -187,10 +203,16 @@ class Sink:
         self.taken.setdefault(message_id, []).append(raw)
         return "250 2.0.0 taken"
 
-    async def _open(self, port: int) -> asyncio.Server:
-        return await self._loop.create_server(
-            lambda: SMTP(self, hostname="relay.example", loop=self._loop), "127.0.0.1", port
-        )
+    def session(self) -> SMTP:
+        """Return the protocol of a new connection."""
+        return self._kind(self, hostname="relay.example", loop=self._loop, **self._options)
+
+    async def _open(
+        self, port: int, path: Path | None, tls: ssl.SSLContext | None
+    ) -> asyncio.Server:
+        if path is not None:
+            return await self._loop.create_unix_server(self.session, path)
+        return await self._loop.create_server(self.session, "127.0.0.1", port, ssl=tls)
 
     async def _close(self) -> None:
         self._server.close()

@@ -21,7 +21,6 @@ from pbmserv.service.operators import events
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.boards import boards
 from pbmserv.store.shared_boxes import event_boxes
-from pbmserv.store.shared_boxes.shared_boxes import GIVEN_UP, SOLVED, WRONG, SharedBoard
 from pbmserv.store.tables.events import EventStatus
 
 OLGA = Signature("olga", "They asked for it.")
@@ -111,23 +110,6 @@ def test_what_operators_cannot_do(field: Callable[[int], Field]) -> None:
     (board, *_) = _boards(players, "ann")
     with pytest.raises(OperatorError, match="nobody wins board"):
         operators.do(OLGA, partial(events.decide, number=board, result="first"))
-
-
-def _result(player: int, rank: int | None, score: int | None) -> SharedBoard:
-    return SharedBoard(player, f"p{player}", 1, None, 1, 1, player, rank, score)
-
-
-def test_places_at_a_box() -> None:
-    results = [
-        _result(1, SOLVED, 7),
-        _result(2, GIVEN_UP, 0),
-        _result(3, WRONG, 20),
-        _result(4, SOLVED, 7),
-        _result(5, SOLVED, 4),
-    ]
-    assert shared.places(results) == {1: {5: 1, 1: 2, 4: 2, 3: 4, 2: 5}}
-    assert shared.places([*results, _result(6, None, None)]) == {}  # somebody still plays
-    assert shared.places(results[1:3]) == {1: {2: 1, 3: 1}}  # nobody solved it
 
 
 def test_a_long_table_has_parts_and_a_letter_shows_the_lines_around_the_reader() -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import errno
-import io
 import json
 import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import get_args
 
 import pytest
 
-from pbmserv import __version__, file_locks
+from pbmserv import __version__
 from pbmserv.cli import boards, inbox, outbox, users
 from pbmserv.cli.exit_codes import exit_code_of
 from pbmserv.cli.main import run
@@ -41,13 +39,6 @@ def test_words_of_others_do_not_control_the_terminal(capsys) -> None:
     for tell in (say, complain):
         tell("red \x1b[31m\u202e\tline\r\nend")
     assert set(capsys.readouterr()) == {"red ?[31m?\tline\nend\n"}
-
-
-def test_help_names_every_command(capsys) -> None:
-    assert run(["--help"]) == 0
-    out = capsys.readouterr().out
-    for command in ("serve", "send", "read", "config", "db", "inbox", "blackbox"):
-        assert f" {command} " in out
 
 
 def test_lists_can_be_limited_to_every_state() -> None:
@@ -218,28 +209,3 @@ def test_a_copy_that_cannot_be_made_is_not_blamed_on_the_database(capsys) -> Non
     assert "sqlite" not in errors
     with pytest.raises(PermissionError), failing_politely("sqlite:///pbmserv.sqlite3"):
         raise PermissionError(errno.EACCES, "Permission denied", "/copies/today")
-
-
-class _OnAFullDisk(io.StringIO):
-    """A file of locks on a disk without room."""
-
-    name = "pbmserv.sqlite3.play.lock"
-
-    def flush(self) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def test_a_start_on_a_full_disk_is_refused_with_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(file_locks, "_lock_file", lambda *_: _OnAFullDisk())
-    monkeypatch.setattr(file_locks, "_try_lock", lambda _: True)
-
-    def start() -> int:
-        file_locks.claim_stage(Path("pbmserv.sqlite3"), "play")
-        return 0
-
-    assert exit_code_of(start) == 1, "a service manager tries again"
-    complaint = capsys.readouterr().err
-    assert complaint.startswith("pbmserv: pbmserv.sqlite3.play.lock: No space left on device; ")
-    assert complaint.count("\n") == 1
