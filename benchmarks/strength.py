@@ -27,10 +27,11 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from benchmarks.anchors import anchors
+from generators import kernels
 from pbmserv.engine.ratings import anchor
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Seat
-from pbmserv.games.blackbox.bots import kernels, levels
+from pbmserv.games.blackbox.bots import levels
 from pbmserv.games.blackbox.bots.candidates import ALL, SAMPLE, Candidates
 from pbmserv.games.blackbox.bots.hiding import random_layout
 from pbmserv.games.blackbox.bots.levels import LEVELS, STRENGTH

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numba import njit
 
-from pbmserv.games.blackbox.bots.kernels import (
+from generators.kernels import (
     at_least,
     best_few,
     greedy_price,

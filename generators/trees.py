@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from generators import growing
-from pbmserv.games.blackbox.bots import kernels, trees
-from pbmserv.games.blackbox.bots.kernels import sums_over_orientations
+from generators import growing, kernels
+from generators.kernels import sums_over_orientations
+from pbmserv.games.blackbox.bots import trees
 from pbmserv.games.blackbox.bots.trees import KINDS, Goal
 from pbmserv.games.blackbox.options import Options
 

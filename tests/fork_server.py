@@ -235,7 +235,7 @@ LAZY_IMPORTS = ("alembic.command", "encodings.idna", "typer.rich_utils")
 """Modules that the server imports when it first needs them."""
 
 LATE_OR_NEVER = (
-    *("pbmserv.games.blackbox.bots.kernels", "pbmserv.games.blackbox.bots.sampler"),
+    "pbmserv.games.blackbox.bots.sampler",
     "pbmserv.cli.blackbox.",
 )
 """Beginnings of names of large modules that a server imports late or never: each process copies the

@@ -28,11 +28,9 @@ BLOCK = f"import sys; sys.modules.update(dict.fromkeys({BLOCKED}))\n"
 """Makes a Python process unable to import any optional library."""
 
 NEEDS_ONE = {
-    "pbmserv.games.blackbox.bots.kernels",
     "pbmserv.games.blackbox.bots.sampler",
     "pbmserv.cli.blackbox.pdf",
     "pbmserv.cli.blackbox.pdf_box",
-    "pbmserv.cli.blackbox.study_numba",
     "pbmserv.cli.blackbox.terminal",
     "pbmserv.store.core.postgresql",
     "pbmserv.store.operators.backup_postgresql",
@@ -192,7 +190,6 @@ def test_tools_without_their_libraries_say_what_to_install(
     needed = {
         "print 1x1 w8h8m5M5:471727f82dd32d22f217ffc5": ("a PDF of puzzles", "fpdf2", "tools"),
         "play": ("the game in the terminal", "textual", "tools"),
-        "study 3x3/2": ("the compiled search", "numba", "house"),
     }
     answers = blocked.run(tmp_path, *(f"blackbox {command}" for command in needed))
     for answer, library in zip(answers, needed.values(), strict=True):

@@ -13,11 +13,9 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import combinations
-from math import log2
 from pathlib import Path
 from typing import Any
 
-import fork_server
 import pytest
 from rows import rows
 from typer.testing import CliRunner, Result
@@ -36,8 +34,6 @@ DESCRIBED = "w8h8m5M5:9fef256fb015513fe87e0c4c"
 CELLS = "D1 G1 B3 F5 D7"
 COMMANDS = {c.name or c.callback.__name__ for c in app.registered_commands if c.callback}
 FULL_SCREEN = {"play"}
-COMPILED = {"study"}
-"""Its own test runs it, since compiling takes longer than all others."""
 THINKING = {"analyse"}
 
 
@@ -55,7 +51,7 @@ def printed(*arguments: str, typed: str = "") -> str:
     "name",
     [
         pytest.param(name, marks=pytest.mark.slow) if name in THINKING else name
-        for name in sorted(COMMANDS - FULL_SCREEN - COMPILED)
+        for name in sorted(COMMANDS - FULL_SCREEN)
     ],
 )
 def test_the_example_of_each_command_works(
@@ -336,43 +332,3 @@ def test_analyse_reads_the_record_of_a_board(tmp_path: Path) -> None:
     assert "alice gave up after 1 probe." in alice
     assert "The coach needs 1 probe." in alice
     assert "The coach needs 2 probes." in bob
-
-
-def by_name(output: str) -> dict[str, str]:
-    lines = output.splitlines()
-    return {name.strip(): value for name, _, value in (line.partition("  ") for line in lines)}
-
-
-@pytest.mark.slow
-def test_study_counts_what_rays_tell_and_what_players_need() -> None:
-    """And trying every port is better than greedy play, which beats random ports."""
-    pytest.importorskip("numba")
-    # To compile all of it takes ten seconds; the same functions run uncompiled.
-    uncompiled = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    ran = fork_server.run(["blackbox", "study", "3x2/1"], uncompiled)
-    assert ran.returncode == 0, ran.stderr
-    values = {name: value.strip() for name, value in by_name(ran.stdout).items()}
-    board = Options(3, 2, 1, 1).board
-    spectra = [tuple(trace_all(board, (atom,))) for atom in board.cells]
-    assert values["layouts"] == "6"
-    assert values["classes with the same result at every port"] == str(len({*spectra}))
-    assert values["layouts that are not unique"] == "0"
-    shares = [Counter(spectrum[port] for spectrum in spectra).values() for port in (0, 1)]
-    bits = [-sum(n / 6 * log2(n / 6) for n in share) for share in shares]
-    assert values["bits of a first probe into A, B"] == " ".join(f"{bit:.3f}" for bit in bits)
-    greedy, best, by_lot, at_random = (
-        float(values[name].split()[0])
-        for name in (
-            "greedy by bits: probes until one class is left",
-            "every port tried, perfect below 10 layouts: probes",
-            "an informative port by lot: probes",
-            "a random port that is not known, until one class is left",
-        )
-    )
-    assert best < greedy
-    assert best < by_lot < at_random
-    sure, bold = (
-        float(values[f"guessing at {at} layouts: winning turn"].split(",")[0])
-        for at in ("1, 1, 1", "6, 3, 1")
-    )
-    assert bold < sure == pytest.approx(greedy + 1, abs=0.01)

@@ -16,7 +16,6 @@ from pbmserv.cli.blackbox.ray_results import rays
 from pbmserv.cli.blackbox.reporting import analyse
 from pbmserv.cli.blackbox.saving import load, save
 from pbmserv.cli.blackbox.show import check, show
-from pbmserv.cli.blackbox.studies import study
 
 _HELP = (
     "Blackbox at the command line: make, read, print and play boxes.\n\n"
@@ -30,7 +29,6 @@ _HELP = (
 
 app = typer.Typer(no_args_is_help=True, help=_HELP)
 app.command()(generate)
-app.command()(study)
 app.command()(decode)
 app.command()(encode)
 app.command()(rays)

@@ -8,5 +8,4 @@ They get the view of a seat, like a player, and are pure functions.
 * `hiding` draws the layouts that bots hide, and `difficulty` grades boxes.
 * `hints` and `coach` judge a game by its `knowledge`, whose layouts are `layout_sets`: all of them,
   or those of `candidates`.
-* `kernels` has the compiled loops that grow trees, for generators, benchmarks and ``study``.
 """

@@ -13,13 +13,13 @@ import logging
 import lzma
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any
 
 from pbmserv.games.blackbox.bots.search import Result, search
@@ -200,41 +200,3 @@ def read_tree(content: bytes) -> Tree:
     return Tree(
         board, about["atoms"], Goal(about["goal"]), ports, firsts, results, tuple(about["ranks"])
     )
-
-
-def winning_turns(
-    branches: Sequence[int], node_of: Sequence[int], limits: Sequence[int]
-) -> Iterator[int]:
-    """Yield the turns in which a player wins who follows a tree, one for each layout that is won.
-
-    Each turn fires the tree's port. If few layouts are left, the player also guesses one of them,
-    if possible one that rays cannot distinguish from others, since such layouts need guesses
-    anyway.
-
-    Args:
-        branches: the number of children of each node, in the order of levels.
-        node_of: the leaf of each layout.
-        limits: for each guess in order, the most layouts at which it is made.
-    """
-    firsts = list(accumulate(branches, initial=1))
-    children = [range(*pair) for pair in pairwise(firsts)]
-    layouts_at: list[list[int]] = [[] for _ in branches]
-    for layout, node in enumerate(node_of):
-        layouts_at[node].append(layout)
-    alike = list(map(len, layouts_at))
-    for node in range(len(branches) - 1, -1, -1):  # large sets are not needed
-        if all(0 < len(layouts_at[child]) <= limits[0] for child in children[node]):
-            layouts_at[node] += [layout for child in children[node] for layout in layouts_at[child]]
-    todo = [(0, 1, limits, frozenset[int]())]
-    while todo:
-        node, turn, guesses, wrong = todo.pop()
-        left = [layout for layout in layouts_at[node] if layout not in wrong]
-        if not children[node]:  # no port gives further information
-            yield from (turn + guess for guess in range(min(len(left), len(guesses))))
-            continue
-        if 0 < len(left) <= guesses[0]:
-            yield turn
-            guess = max(left, key=lambda layout: alike[node_of[layout]])
-            guesses, wrong = guesses[1:], wrong | {guess}
-        if guesses:
-            todo += [(child, turn + 1, guesses, wrong) for child in children[node]]

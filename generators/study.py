@@ -1,27 +1,35 @@
-"""The lines of a study, computed with numba (the extra ``house``)."""
+"""`python -m generators.study [PARAMS]`: print what a solver can expect of a board.
+
+It looks at all layouts: it counts those that rays cannot tell apart, and finds how many probes and
+points a greedy player needs, one who tries every port, and players who leave much to chance; when
+to guess, and which boxes are the hardest. It needs numba (the extra `house`). 7x7 with 4 atoms
+takes a minute and a half.
+"""
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import combinations
-from math import log2
+from itertools import accumulate, combinations, pairwise
+from math import comb, log2
 from statistics import mean, stdev
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numba import njit
 
-from pbmserv.games.blackbox.bots import kernels
+from generators import kernels
 from pbmserv.games.blackbox.bots.orientations import orientations
-from pbmserv.games.blackbox.bots.trees import winning_turns
-
-if TYPE_CHECKING:
-    from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.game_ids import read_parameters
+from pbmserv.games.blackbox.options import Options
 
 Line: TypeAlias = tuple[str, str]
 """The name of a number, and its value."""
+
+MOST = 10_000_000
+"""The most layouts of a board to study; 8x8 with 5 atoms has 7,624,512."""
 
 MOST_ROLLOUTS = 1_000_000
 """The most layouts for which every port is tried; 8x8 with 4 atoms takes five minutes."""
@@ -41,13 +49,21 @@ GUESSING = ((1, 1, 1), (6, 3, 1), (10, 4, 1))
 """Layouts left at which a player guesses with three, two and one guesses left."""
 
 
-def study_lines(options: Options, begin_step: Callable[[str], None]) -> Iterator[Line]:
-    """Yield all lines of a study.
+def main() -> None:
+    """Print the study of one kind of board."""
+    parser = argparse.ArgumentParser(prog="python -m generators.study", description=__doc__)
+    parser.add_argument("params", nargs="?", metavar="PARAMS", default="7x7/4", help="as 5x5/3")
+    kind = read_parameters(parser.parse_args().params)
+    if kind.least != kind.most or not kind.least:
+        parser.error("name one number of atoms, as in 7x7/4")
+    if comb(kind.width * kind.height, kind.least) > MOST:
+        parser.error(f"this board has more than {MOST:,} layouts")
+    for name, value in study_lines(Options.of(kind)):
+        print(f"{name:<60} {value}", flush=True)
 
-    Args:
-        begin_step: is called with the name of each step, which may take long.
-    """
-    begin_step("rays into all ports")
+
+def study_lines(options: Options) -> Iterator[Line]:
+    """Yield all lines of a study."""
     by_port = kernels.results_of(options.width, options.height, options.least)
     results = _clockwise(options, by_port)
     board = results, kernels.classes_of(results), kernels.surprises(len(results))
@@ -56,21 +72,16 @@ def study_lines(options: Options, begin_step: Callable[[str], None]) -> Iterator
     yield from _layouts_and_classes(total, sizes)
     counts = [Counter(by_port[:, port].tolist()) for port in _top_ports(options)]
     yield from _first_probe(options, counts)
-    begin_step("greedy play")
     greedy = kernels.grow(board, (kernels.PROBES, kernels.BITS, 0), kernels.greedily)
     thrifty = kernels.grow(board, (kernels.PROBES, kernels.THRIFT, 0), kernels.greedily)
     probes = kernels.paid(*greedy, kernels.PROBES)
     points = kernels.paid(*greedy, kernels.POINTS).mean()
     yield from _greedy_play(probes.mean(), points, kernels.paid(*thrifty, kernels.POINTS).mean())
     if total <= MOST_ROLLOUTS:
-        yield from _every_port_tried(board, begin_step)
-    begin_step("random ports")
+        yield from _every_port_tried(board)
     yield from _random_ports(board)
-    begin_step("ways to choose a port")
     yield from _choices(results, board[1])
-    begin_step("when to guess")
     yield from _guesses(greedy)
-    begin_step("the hardest boxes")
     yield from _hardest(options, probes)
 
 
@@ -107,13 +118,12 @@ def _greedy_play(probes: float, points: float, thrifty: float) -> Iterator[Line]
     yield "greedy by bits for each point: points", f"{thrifty:.3f}"
 
 
-def _every_port_tried(board: Any, begin_step: Callable[[str], None]) -> Iterator[Line]:
+def _every_port_tried(board: Any) -> Iterator[Line]:
     """Yield the probes and points of a player who plays each port to the end before choosing."""
     for goal, aim, name in (
         (kernels.PROBES, kernels.BITS, "probes"),
         (kernels.POINTS, kernels.THRIFT, "points"),
     ):
-        begin_step(f"every port tried, for {name}")
         tree = kernels.grow(board, (goal, aim, kernels.EXACT), kernels.by_rollouts)
         cost = kernels.paid(*tree, goal).mean()
         yield f"every port tried, perfect below {kernels.EXACT} layouts: {name}", f"{cost:.4f}"
@@ -211,7 +221,7 @@ def _guesses(tree: Any) -> Iterator[Line]:
     """Yield the turn in which a greedy player with three guesses wins; each turn has a probe."""
     _, branches, _, node_of = tree
     for limits in GUESSING:
-        turns = list(winning_turns(branches.tolist(), node_of.tolist(), limits))
+        turns = list(_winning_turns(branches.tolist(), node_of.tolist(), limits))
         lost = 100 * (1 - len(turns) / len(node_of))
         shown = ", ".join(map(str, limits))
         yield f"guessing at {shown} layouts: winning turn", f"{mean(turns):.2f}, {lost:.2f} % lost"
@@ -236,3 +246,45 @@ def _hardest(options: Options, probes: Any) -> Iterator[Line]:
     boxes = "; ".join(" ".join(map(board.name, box)) for box in sorted(first)[:HARDEST])
     average = f"{sums.max() / len(turns):.2f}"
     yield "the hardest boxes, and probes on average of all orientations", f"{average}: {boxes}"
+
+
+def _winning_turns(
+    branches: Sequence[int], node_of: Sequence[int], limits: Sequence[int]
+) -> Iterator[int]:
+    """Yield the turns in which a player wins who follows a tree, one for each layout that is won.
+
+    Each turn fires the tree's port. If few layouts are left, the player also guesses one of them,
+    if possible one that rays cannot distinguish from others, since such layouts need guesses
+    anyway.
+
+    Args:
+        branches: the number of children of each node, in the order of levels.
+        node_of: the leaf of each layout.
+        limits: for each guess in order, the most layouts at which it is made.
+    """
+    firsts = list(accumulate(branches, initial=1))
+    children = [range(*pair) for pair in pairwise(firsts)]
+    layouts_at: list[list[int]] = [[] for _ in branches]
+    for layout, node in enumerate(node_of):
+        layouts_at[node].append(layout)
+    alike = list(map(len, layouts_at))
+    for node in range(len(branches) - 1, -1, -1):  # large sets are not needed
+        if all(0 < len(layouts_at[child]) <= limits[0] for child in children[node]):
+            layouts_at[node] += [layout for child in children[node] for layout in layouts_at[child]]
+    todo = [(0, 1, limits, frozenset[int]())]
+    while todo:
+        node, turn, guesses, wrong = todo.pop()
+        left = [layout for layout in layouts_at[node] if layout not in wrong]
+        if not children[node]:  # no port gives further information
+            yield from (turn + guess for guess in range(min(len(left), len(guesses))))
+            continue
+        if 0 < len(left) <= guesses[0]:
+            yield turn
+            guess = max(left, key=lambda layout: alike[node_of[layout]])
+            guesses, wrong = guesses[1:], wrong | {guess}
+        if guesses:
+            todo += [(child, turn + 1, guesses, wrong) for child in children[node]]
+
+
+if __name__ == "__main__":
+    main()
