@@ -31,10 +31,9 @@ def note(
 
 def last(connection: Connection, player_id: int, kind: str) -> datetime | None:
     """Return when a notice of this kind was last sent, `None` if never."""
-    told_at: datetime | None = connection.execute(
+    return connection.execute(
         select(notices.c.told_at).where(notices.c.player_id == player_id, notices.c.kind == kind)
     ).scalar()
-    return told_at
 
 
 def forget(connection: Connection, player_id: int, kind: str) -> None:

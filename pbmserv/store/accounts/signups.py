@@ -123,12 +123,11 @@ def note_questions(connection: Connection, numbers: Sequence[int], now: datetime
 
 def batch_owner(connection: Connection, batch: str) -> int | None:
     """Return the player that another request of the same batch has created."""
-    player_id: int | None = connection.execute(
+    return connection.execute(
         select(signups.c.player_id)
         .where(signups.c.batch == batch, signups.c.player_id.is_not(None))
         .limit(1)
     ).scalar()
-    return player_id
 
 
 def challenge_of(connection: Connection, address: str, since: datetime) -> WaitingChallenge | None:

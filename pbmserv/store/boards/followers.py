@@ -47,10 +47,9 @@ def boards_of(connection: Connection, player_id: int) -> list[tuple[int, str]]:
 
 def count(connection: Connection, board_id: int) -> int:
     """Return the number of followers of a board."""
-    number: int = connection.execute(
+    return connection.execute(
         select(func.count()).select_from(followers).where(followers.c.board_id == board_id)
     ).scalar_one()
-    return number
 
 
 def follow(connection: Connection, board_id: int, player_id: int, what: str) -> None:

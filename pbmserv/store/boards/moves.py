@@ -46,7 +46,7 @@ def record(connection: Connection, board_id: int, after: int = 0) -> list[Ply]:
 
 def last_move_at(connection: Connection, player_id: int, since: datetime) -> datetime | None:
     """Return when a player last moved on any board after a moment, `None` for never."""
-    moment: datetime | None = connection.execute(
+    return connection.execute(
         select(plies.c.created_at)
         .join(seats, (seats.c.board_id == plies.c.board_id) & (seats.c.seat == plies.c.seat))
         .where(
@@ -57,7 +57,6 @@ def last_move_at(connection: Connection, player_id: int, since: datetime) -> dat
         .order_by(plies.c.created_at.desc())
         .limit(1)
     ).scalar()
-    return moment
 
 
 def add(

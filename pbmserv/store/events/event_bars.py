@@ -19,12 +19,11 @@ def barred_until(
     Args:
         player_ids: the person's names.
     """
-    until: datetime | None = connection.execute(
+    return connection.execute(
         select(func.max(event_bars.c.until)).where(
             event_bars.c.player_id.in_(player_ids), event_bars.c.until > now
         )
     ).scalar()
-    return until
 
 
 def bar(connection: Connection, player_id: int, until: datetime) -> None:

@@ -127,7 +127,7 @@ def create(
     Returns:
         Its id; `None` if another process has just added one with this kind, game and number.
     """
-    event_id: int | None = connection.execute(
+    return connection.execute(
         insert_into(connection, events)
         .values(
             kind=kind,
@@ -147,7 +147,6 @@ def create(
         .on_conflict_do_nothing(index_elements=["kind", "game", "number"])
         .returning(events.c.id)
     ).scalar()
-    return event_id
 
 
 def next_number(connection: Connection, kind: str, game: str) -> int:
@@ -213,15 +212,9 @@ def open_event(connection: Connection, kind: str, game: str, now: datetime) -> E
 
 def id_of_board(connection: Connection, board_id: int) -> int | None:
     """Return the event of a board, `None` if it belongs to none."""
-    event_id: int | None = connection.execute(
-        select(boards.c.event_id).where(boards.c.id == board_id)
-    ).scalar()
-    return event_id
+    return connection.execute(select(boards.c.event_id).where(boards.c.id == board_id)).scalar()
 
 
 def end_of(connection: Connection, event_id: int) -> datetime | None:
     """Return the end of the present round of an event."""
-    ends_at: datetime | None = connection.execute(
-        select(events.c.ends_at).where(events.c.id == event_id)
-    ).scalar()
-    return ends_at
+    return connection.execute(select(events.c.ends_at).where(events.c.id == event_id)).scalar()

@@ -118,7 +118,7 @@ def first_try(
     connection: Connection, player_ids: Collection[int], game: str, day: int
 ) -> int | None:
     """Return the first board of some players with a day's box, `None` if there is none."""
-    first: int | None = connection.execute(
+    return connection.execute(
         select(func.min(shared_boards.c.board_id))
         .join(shared_boxes, shared_boxes.c.id == shared_boards.c.box_id)
         .where(
@@ -127,7 +127,6 @@ def first_try(
             shared_boxes.c.day == day,
         )
     ).scalar()
-    return first
 
 
 def days_solved(connection: Connection, player_id: int, game: str, upto: int) -> list[int]:
