@@ -7,9 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, insert, select
 
-from pbmserv.store.core.statements import claim_due, columns_of, due_keys, insert_into
+from pbmserv.store.core.statements import (
+    change_rows,
+    claim_due,
+    columns_of,
+    delete_rows,
+    due_keys,
+    insert_into,
+    put_row,
+)
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.teams import MemberStatus, team_members, teams
 
@@ -91,7 +99,7 @@ def create(connection: Connection, name: str, key: str, captain_id: int, now: da
 
 def change(connection: Connection, team_id: int, **values: Any) -> None:
     """Set columns of a team."""
-    connection.execute(update(teams).where(teams.c.id == team_id).values(**values))
+    change_rows(connection, teams, {"id": team_id}, **values)
 
 
 def load(connection: Connection, team_id: int) -> Team | None:
@@ -186,21 +194,13 @@ def set_member(
     connection: Connection, team_id: int, player_id: int, status: MemberStatus, now: datetime
 ) -> None:
     """Set the status of a player in a team, from now on, without a place."""
-    values = {"status": status, "place": None, "since": now, "active_at": now}
-    connection.execute(
-        insert_into(connection, team_members)
-        .values(team_id=team_id, player_id=player_id, **values)
-        .on_conflict_do_update(index_elements=["team_id", "player_id"], set_=values)
-    )
+    values: dict[str, Any] = {"status": status, "place": None, "since": now, "active_at": now}
+    put_row(connection, team_members, {"team_id": team_id, "player_id": player_id}, **values)
 
 
 def remove(connection: Connection, team_id: int, player_id: int) -> None:
     """Remove a player from a team."""
-    connection.execute(
-        delete(team_members).where(
-            team_members.c.team_id == team_id, team_members.c.player_id == player_id
-        )
-    )
+    delete_rows(connection, team_members, team_id=team_id, player_id=player_id)
 
 
 def set_order(connection: Connection, team_id: int, player_ids: Sequence[int]) -> None:
@@ -211,16 +211,8 @@ def set_order(connection: Connection, team_id: int, player_ids: Sequence[int]) -
 
 def change_member(connection: Connection, team_id: int, player_id: int, **values: Any) -> bool:
     """Set columns of a member; return whether there is one."""
-    result = connection.execute(
-        update(team_members)
-        .where(
-            team_members.c.team_id == team_id,
-            team_members.c.player_id == player_id,
-            team_members.c.status == MemberStatus.MEMBER,
-        )
-        .values(**values)
-    )
-    return result.rowcount > 0
+    which = {"team_id": team_id, "player_id": player_id, "status": MemberStatus.MEMBER}
+    return change_rows(connection, team_members, which, **values) > 0
 
 
 def mute(connection: Connection, team_id: int, player_id: int) -> bool:
@@ -252,4 +244,4 @@ def put_off(connection: Connection, team_id: int, until: datetime) -> None:
 def disband(connection: Connection, team_id: int) -> None:
     """End a team without members: its name is free, and all invitations are dropped."""
     change(connection, team_id, name=f"Team {team_id}", key=None, due_at=None)
-    connection.execute(delete(team_members).where(team_members.c.team_id == team_id))
+    delete_rows(connection, team_members, team_id=team_id)

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, delete, select, update
 from pbmserv.store.accounts import address_changes as address_change_rows
 from pbmserv.store.accounts import invitations as invitation_rows
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.core.statements import change_rows, delete_rows
 from pbmserv.store.delivery import bounces
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import followers, seats, seeks, submitted_moves, unconfirmed_boards
@@ -41,7 +42,7 @@ def leave(connection: Connection, player: Player, why: str) -> None:
     )
     _leave_team(connection, player.id)
     for table in (seeks, followers, daily_readers, unconfirmed_boards, regulars):
-        connection.execute(delete(table).where(table.c.player_id == player.id))
+        delete_rows(connection, table, player_id=player.id)
     address_change_rows.stop(connection, player.id)
     invitation_rows.drop_open(connection, player.id)
     drop_plans(connection, player.id)
@@ -60,17 +61,13 @@ def _leave_team(connection: Connection, player_id: int) -> None:
         .where(teams.c.id.in_(own), teams.c.due_at.is_not(None))
         .values(due_at=teams.c.created_at)
     )
-    connection.execute(delete(team_members).where(team_members.c.player_id == player_id))
+    delete_rows(connection, team_members, player_id=player_id)
 
 
 def come_back(connection: Connection, player: Player, address: str) -> None:
     """Send letters to *address*, a confirmed one, again, and forget the bounces from there."""
     bounces.forgive(connection, [address])
-    connection.execute(
-        update(players)
-        .where(players.c.id == player.id)
-        .values(state=PlayerState.ACTIVE, address=address)
-    )
+    change_rows(connection, players, {"id": player.id}, state=PlayerState.ACTIVE, address=address)
 
 
 def drop_plans(connection: Connection, player_id: int) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
-from pbmserv.store.core.statements import insert_into
+from pbmserv.store.core.statements import put_row
 from pbmserv.store.tables.events import event_bars
 
 
@@ -28,8 +28,4 @@ def barred_until(
 
 def bar(connection: Connection, player_id: int, until: datetime) -> None:
     """Let a player enter no events until a moment."""
-    connection.execute(
-        insert_into(connection, event_bars)
-        .values(player_id=player_id, until=until)
-        .on_conflict_do_update(index_elements=["player_id"], set_={"until": until})
-    )
+    put_row(connection, event_bars, {"player_id": player_id}, until=until)

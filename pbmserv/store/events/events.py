@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 
 from sqlalchemy import Connection, and_, bindparam, exists, func, or_, select, update
 
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import change_rows, columns_of, insert_into
 from pbmserv.store.events.event_games import IS_ENDED
 from pbmserv.store.shared_boxes.event_boxes import all_finished
 from pbmserv.store.tables.boards import boards
@@ -170,7 +170,7 @@ class Changes(TypedDict, total=False):
 
 def change(connection: Connection, event_id: int, **changes: Unpack[Changes]) -> None:
     """Set columns of an event."""
-    connection.execute(update(events).where(events.c.id == event_id).values(**changes))
+    change_rows(connection, events, {"id": event_id}, **changes)
 
 
 def load(connection: Connection, event_id: int) -> Event | None:

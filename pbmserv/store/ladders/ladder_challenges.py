@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select, update
 
-from pbmserv.store.core.statements import claim_due, columns_of
+from pbmserv.store.core.statements import change_rows, claim_due, columns_of
 from pbmserv.store.tables.boards import BoardStatus, boards
 from pbmserv.store.tables.ladders import ladder_games
 
@@ -122,9 +122,7 @@ def lock(connection: Connection, board_id: int) -> Challenge | None:
 
 def put_off(connection: Connection, board_id: int, until: datetime) -> None:
     """Look at a challenge no earlier than *until*."""
-    connection.execute(
-        update(ladder_games).where(ladder_games.c.board_id == board_id).values(due_at=until)
-    )
+    change_rows(connection, ladder_games, {"board_id": board_id}, due_at=until)
 
 
 def end(connection: Connection, board_id: int, result: str, at: datetime) -> None:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select
 
-from pbmserv.store.core.statements import claim_due, columns_of, due_keys, insert_into
+from pbmserv.store.core.statements import (
+    add_if_new,
+    change_rows,
+    claim_due,
+    columns_of,
+    due_keys,
+)
 from pbmserv.store.tables.ladders import ladder_places, ladders
 
 
@@ -35,11 +41,7 @@ def all_of(connection: Connection) -> list[Ladder]:
 
 def lock(connection: Connection, game: str, now: datetime) -> Ladder:
     """Lock the ladder of a game until the end of the transaction, created if there was none."""
-    connection.execute(
-        insert_into(connection, ladders)
-        .values(game=game, due_at=now)
-        .on_conflict_do_nothing(index_elements=["game"])
-    )
+    add_if_new(connection, ladders, game=game, due_at=now)
     statement = _LADDER.where(ladders.c.game == game).with_for_update()
     return Ladder(*connection.execute(statement).one())
 
@@ -72,4 +74,4 @@ def claim(connection: Connection, ladder_id: int, now: datetime) -> Ladder | Non
 
 def put_off(connection: Connection, ladder_id: int, until: datetime) -> None:
     """Check a ladder no earlier than *until*."""
-    connection.execute(update(ladders).where(ladders.c.id == ladder_id).values(due_at=until))
+    change_rows(connection, ladders, {"id": ladder_id}, due_at=until)

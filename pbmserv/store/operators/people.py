@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from pbmserv.store.accounts import blocks
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.boards import player_boards
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import change_rows, columns_of, delete_rows
 from pbmserv.store.events import event_entries
 from pbmserv.store.operators.letters import fail_unsent
 from pbmserv.store.shared_boxes import shared_boxes
@@ -135,9 +135,7 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
     of_old = select(seats.c.board_id).where(seats.c.player_id == old)
     not_drawn = update(boards).where(boards.c.id.in_(of_old)).values(sides_drawn=False)
     connection.execute(not_drawn)  # under this name
-    seat_count = connection.execute(
-        update(seats).where(seats.c.player_id == old).values(player_id=new)
-    ).rowcount
+    seat_count = change_rows(connection, seats, {"player_id": old}, player_id=new)
     board_ids = player_boards.of_player(connection, old)
     player_boards.remove(connection, old)
     for board_id in board_ids:
@@ -149,12 +147,12 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
         .values(player_id=new)
     )
     for table in (addresses, followers, seeks):
-        connection.execute(delete(table).where(table.c.player_id == old))
+        delete_rows(connection, table, player_id=old)
     blocks.move(connection, old, new)
     shared_boxes.move(connection, old, new)
     event_entries.move(connection, old, new)
     fail_unsent(connection, old, None, "the account was merged into another")
-    connection.execute(delete(notices).where(notices.c.player_id == old))
+    delete_rows(connection, notices, player_id=old)
     for table in (scores, inbox, outbox, signups, address_changes, invitations):
-        connection.execute(update(table).where(table.c.player_id == old).values(player_id=new))
+        change_rows(connection, table, {"player_id": old}, player_id=new)
     return int(seat_count)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from sqlalchemy import Connection, case, delete, func, select
 
-from pbmserv.store.core.statements import insert_into
+from pbmserv.store.core.statements import add_if_new
 from pbmserv.store.shared_boxes.shared_boxes import (
     SELECT_BOARDS,
     SELECT_BOX,
@@ -88,13 +88,7 @@ def try_daily(connection: Connection, game: str, day: int, marks: Iterable[str])
     connection.execute(delete(daily_tries).where(daily_tries.c.day < day - 1))
     is_new = True
     for mark in marks:
-        added = connection.execute(
-            insert_into(connection, daily_tries)
-            .values(game=game, day=day, mark=mark)
-            .on_conflict_do_nothing()
-            .returning(daily_tries.c.mark)
-        )
-        is_new &= added.first() is not None
+        is_new &= add_if_new(connection, daily_tries, game=game, day=day, mark=mark)
     return is_new
 
 
