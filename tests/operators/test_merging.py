@@ -13,9 +13,8 @@ from sqlalchemy import select, text, update
 
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
-from pbmserv.service.operators.overviews import board_lines
+from pbmserv.service.operators.overviews import board_lines, user_lines
 from pbmserv.service.ratings import rebuilding
-from pbmserv.store.operators.people import user_lines
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow
@@ -29,9 +28,9 @@ def test_two_accounts_become_one(house: Indoors) -> None:
     letters = house.letters()
     assert {letter.recipient for letter in letters} == {BOB}
     assert "The account alice is now part of your account bob" in letters[0].one_line
-    users = house.operators.look(lambda context: user_lines(context.connection, None, "", 100))
+    users = house.look(partial(user_lines, state="", like="", most=100))
     assert [user.userid for user in users if user.state == "active"] == ["bob", "carol"]
-    lines = house.operators.look(partial(board_lines, player="bob", status="", game="", most=9))
+    lines = house.look(partial(board_lines, player="bob", status="", game="", most=9))
     assert [line.id for line in lines] == [second, first]
     (answer,) = house.send(ALICE, f"blackbox showas bob {PASSWORD} {second}")
     assert answer.board == second, "a letter from the other address is bob's now"
