@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, func, or_, select, update
 
 from pbmserv.store.core.statements import change_rows, columns_of, delete_rows, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.events import EntryStatus, entries, events, pairings, regulars
+from pbmserv.store.tables.events import EntryStatus, entries, events, pairings
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,11 +250,4 @@ def move(connection: Connection, old: int, new: int) -> None:
         .where(entries.c.player_id == old, entries.c.event_id.not_in(events_of_new))
         .values(player_id=new)
     )
-    games = select(regulars.c.game).where(regulars.c.player_id == new)
-    connection.execute(
-        update(regulars)
-        .where(regulars.c.player_id == old, regulars.c.game.not_in(games))
-        .values(player_id=new)
-    )
-    delete_rows(connection, regulars, player_id=old)
     change_rows(connection, events, {"owner_id": old}, owner_id=new)

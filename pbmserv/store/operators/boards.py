@@ -8,11 +8,12 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, func, select, update
 
 from pbmserv.engine.clocks import Terms
+from pbmserv.store.accounts.leaving import fail_unsent
 from pbmserv.store.boards import boards as board_rows
 from pbmserv.store.boards import player_boards
 from pbmserv.store.core.statements import change_rows, delete_rows
-from pbmserv.store.operators.letters import fail_unsent
 from pbmserv.store.tables.boards import BoardStatus, boards, followers, seats, submitted_moves
+from pbmserv.store.tables.mail import outbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,8 @@ def hand_over(
         )
     )
     delete_rows(connection, followers, board_id=board_id, player_id=new)
-    fail_unsent(connection, old, board_id, "the seat was given to another player")
+    about_board = (outbox.c.player_id == old) & (outbox.c.board_id == board_id)
+    fail_unsent(connection, about_board, "the seat was given to another player")
     return numbers
 
 
