@@ -147,7 +147,7 @@ def simulate_rules(count: int, years: float, seed: int = 1) -> list[Line]:
             there = [Contestant(player, 0, 0.0) for player in group if player not in gone]
             places = {line.player_id: line.place for line in standings(there, played)}
             for player in group:
-                last[player] = LastPlace(player, season, section, places.get(player), size)
+                last[player] = LastPlace(season, section, places.get(player), size)
                 groups[player] = section
         if season in {5, 13, seasons}:
             note = f"{season} seasons, {games:,} games, {removed:,} that do not count"

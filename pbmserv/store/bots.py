@@ -42,14 +42,12 @@ _DUE = (
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A board on which a bot is to move.
+    """A note that a bot is to move on a board.
 
     Attributes:
         letter_id: letter that waits for the move; `None` for none.
     """
 
-    board_id: int
-    due_at: datetime
     letter_id: int | None
 
 

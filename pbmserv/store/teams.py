@@ -42,7 +42,6 @@ class Member:
     """A member of a team, or an invited player.
 
     Attributes:
-        place: place in the order of the boards, from 1; `None` if the captain has not named it.
         muted: the player wants no words and news of the team.
         active_at: a time at which the player was active.
         state, address: those of the player's account.
@@ -51,7 +50,6 @@ class Member:
     player_id: int
     userid: str
     status: MemberStatus
-    place: int | None
     muted: bool
     since: datetime
     active_at: datetime

@@ -17,7 +17,6 @@ class Follower:
     """A player who follows a board: every turn (*what* is ``all``) or its end (``end``)."""
 
     player_id: int
-    userid: str
     address: str
     what: str
 

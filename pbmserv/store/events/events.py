@@ -34,7 +34,6 @@ class Event:
         closes_at: entries close then.
         ends_at: end of the present round; games that still run are decided then.
         round: the present round, 0 before the first.
-        due_at: next change by the scheduler; `None` if it is over.
     """
 
     id: int
@@ -50,7 +49,6 @@ class Event:
     starts_at: datetime
     ends_at: datetime | None
     round: int
-    due_at: datetime | None
     finished_at: datetime | None
 
     @property

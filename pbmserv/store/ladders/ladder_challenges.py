@@ -20,7 +20,7 @@ class Challenge:
     """A challenge of a ladder and its board.
 
     Attributes:
-        ended_at, result: `None` until the result has been carried out.
+        ended_at: `None` until the result has been carried out.
     """
 
     board_id: int
@@ -29,7 +29,6 @@ class Challenge:
     defender_id: int
     begun_at: datetime
     ended_at: datetime | None
-    result: str | None
 
 
 _CHALLENGE = select(*columns_of(Challenge, ladder_games))

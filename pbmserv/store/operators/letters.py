@@ -32,8 +32,6 @@ class LetterLine:
     attempts: int
     due_at: datetime | None
     error: str
-    created_at: datetime
-    sent_at: datetime | None
     game: str | None
 
     @property
