@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, insert, select
@@ -16,6 +17,7 @@ from pbmserv.store.core.statements import (
     delete_rows,
     due_keys,
     insert_into,
+    put_off_due,
     put_row,
 )
 from pbmserv.store.tables.accounts import PlayerState, players
@@ -224,19 +226,12 @@ def mute(connection: Connection, team_id: int, player_id: int) -> bool:
 # -- the daily check ---------------------------------------------------------------------------
 
 
-def due(connection: Connection, now: datetime, most: int) -> list[int]:
-    """Return teams whose check is due."""
-    return due_keys(connection, teams, now, most)
-
-
-def claim(connection: Connection, team_id: int, now: datetime) -> Team | None:
-    """Lock a due team; return `None` if another process has it or has checked it."""
-    return claim_due(connection, Team, teams, team_id, now)
-
-
-def put_off(connection: Connection, team_id: int, until: datetime) -> None:
-    """Check a team no earlier than *until*."""
-    change(connection, team_id, due_at=until)
+due = partial(due_keys, table=teams)
+"""Return teams whose check is due."""
+claim = partial(claim_due, row=Team, table=teams)
+"""Lock a due team; return `None` if another process has it or has checked it."""
+put_off = partial(put_off_due, table=teams)
+"""Check a team no earlier than a moment."""
 
 
 def disband(connection: Connection, team_id: int) -> None:

@@ -97,7 +97,7 @@ def older(
     return list(connection.execute(statement).scalars())
 
 
-def due_keys(connection: Connection, table: Table, now: datetime, most: int) -> list[int]:
+def due_keys(connection: Connection, now: datetime, most: int, *, table: Table) -> list[int]:
     """Return the keys of up to *most* rows of a table that are due, longest due first.
 
     Args:
@@ -109,7 +109,7 @@ def due_keys(connection: Connection, table: Table, now: datetime, most: int) -> 
 
 
 def claim_due(
-    connection: Connection, row: type[T], table: Table, key: int, now: datetime
+    connection: Connection, key: int, now: datetime, *, row: type[T], table: Table
 ) -> T | None:
     """Lock and return a row that is due; `None` if another process has it or has handled it.
 
@@ -121,6 +121,17 @@ def claim_due(
     due = select(*columns_of(row, table)).where(key_column == key, table.c.due_at <= now)
     claimed = connection.execute(due.with_for_update(skip_locked=True)).first()
     return None if claimed is None else row(*claimed)
+
+
+def put_off_due(connection: Connection, key: int, until: datetime, *, table: Table) -> None:
+    """Let a row that is due be due no earlier than *until*.
+
+    Args:
+        table: as for `due_keys`.
+    """
+    (key_column,) = table.primary_key
+    is_due = (key_column == key, table.c.due_at <= until)
+    connection.execute(update(table).where(*is_due).values(due_at=until))
 
 
 def remove(connection: Connection, numbers: Sequence[int], *, table: Table) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
-from sqlalchemy import Connection, and_, bindparam, exists, func, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, exists, func, or_, select
 
-from pbmserv.store.core.statements import change_rows, columns_of, insert_into
+from pbmserv.store.core.statements import change_rows, columns_of, insert_into, put_off_due
 from pbmserv.store.events.event_games import IS_ENDED
 from pbmserv.store.shared_boxes.event_boxes import all_finished
 from pbmserv.store.tables.boards import boards
@@ -99,11 +100,8 @@ def claim(connection: Connection, event_id: int, now: datetime) -> Event | None:
     return None if row is None else Event(*row)
 
 
-def put_off(connection: Connection, event_id: int, until: datetime) -> None:
-    """Handle an event no earlier than *until*, unless one of its games ends before that."""
-    connection.execute(
-        update(events).where(events.c.id == event_id, events.c.due_at <= until).values(due_at=until)
-    )
+put_off = partial(put_off_due, table=events)
+"""Handle an event no earlier than a moment, unless one of its games ends before that."""
 
 
 def create(

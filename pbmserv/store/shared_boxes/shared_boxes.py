@@ -43,7 +43,7 @@ class SharedBoard:
     """A player of a shared box.
 
     Attributes:
-        day, event_id: see `Box`.
+        day, event_id, number: see `Box`.
         board_id: `None` before the player gets the board.
         rank, score: the result, where less is better; `None` while the player plays. The score of a
             game that was played to its end is below 0 if the player has won.
@@ -54,6 +54,7 @@ class SharedBoard:
     box_id: int
     day: int | None
     event_id: int | None
+    number: int | None
     board_id: int | None
     rank: int | None
     score: int | None
