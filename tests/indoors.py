@@ -6,7 +6,7 @@ Everything in between is real and runs in the test's own thread.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -31,6 +31,8 @@ from pbmserv.outbound.outbox import Outbox
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.operators import deeds
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.store.core.database import Database
@@ -290,7 +292,13 @@ class Indoors:
         self.make_in_time()
         server = self.server
         server.bots_were_rung = True
-        return Operators(server.services, server.database, server.writer, server.clock)
+        return Operators(server.services, server.writer, server.clock)
+
+    def look(self, question: Callable[[CommandContext], Any]) -> Any:
+        """Answer a question of the operators."""
+        self.make_in_time()
+        server = self.server
+        return deeds.look(server.services, server.database, server.clock, question)
 
 
 class HandedIn(Correspondence):

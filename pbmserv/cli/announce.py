@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, AuditWhy, By, Most, give_order, look
-from pbmserv.cli.output import failure, say, table
+from pbmserv.cli.output import failure, table
 from pbmserv.cli.settings import ConfigFile
 from pbmserv.files import read_octets
 
@@ -70,9 +70,6 @@ def list_(most: Most = 20, config: ConfigFile = None) -> None:
     from pbmserv.service.operators.announcements import listed, progress
 
     rows = look(config, partial(listed, most=most))
-    if not rows:
-        say("Nothing was announced.")
-        return
     table(
         ("number", "when (UTC)", "letters", "progress", "subject"),
         [
@@ -86,6 +83,7 @@ def list_(most: Most = 20, config: ConfigFile = None) -> None:
             for row in rows
         ],
         fixed=4,
+        empty="Nothing was announced.",
     )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from pbmserv.cli.orders import AuditWhy, By, give_order, look
-from pbmserv.cli.output import say, table
+from pbmserv.cli.output import table
 from pbmserv.cli.settings import ConfigFile
 
 Sender: TypeAlias = Annotated[
@@ -57,9 +57,6 @@ def blocked(config: ConfigFile = None) -> None:
     from pbmserv.service.operators.blocked_senders import blocked as blocks_of
 
     blocks = look(config, blocks_of)
-    if not blocks:
-        say("Nobody is blocked.")
-        return
     table(
         ("sender", "since", "until"),
         [
@@ -71,4 +68,5 @@ def blocked(config: ConfigFile = None) -> None:
             for block in blocks
         ],
         fixed=3,
+        empty="Nobody is blocked.",
     )

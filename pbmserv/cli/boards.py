@@ -18,7 +18,7 @@ from pbmserv.cli.orders import (
     look,
     print_facts,
 )
-from pbmserv.cli.output import say, table
+from pbmserv.cli.output import table
 from pbmserv.cli.settings import ConfigFile
 
 app = typer.Typer(no_args_is_help=True, help="Look after boards.", epilog=IN_A_BROWSER)
@@ -41,9 +41,6 @@ def list_(
 
     query = partial(board_lines, player=player, status=status or "", game=game, most=most)
     rows = look(config, query)
-    if not rows:
-        say("There are no such boards.")
-        return
     table(
         ("board", "game", "status", "players", "plies", "since", "due (UTC)"),
         [
@@ -59,6 +56,7 @@ def list_(
             for b in rows
         ],
         fixed=1,
+        empty="There are no such boards.",
     )
 
 

@@ -20,7 +20,7 @@ from pbmserv.cli.orders import (
     give_order,
     look,
 )
-from pbmserv.cli.output import say, table
+from pbmserv.cli.output import table
 from pbmserv.cli.settings import ConfigFile
 
 app = typer.Typer(
@@ -37,10 +37,8 @@ def list_(most: Most = 100, config: ConfigFile = None) -> None:
     from pbmserv.service.operators.events import event_lines
 
     rows = look(config, partial(event_lines, most=most))
-    if not rows:
-        say("There are no events.")
-        return
-    table(("event", "name", "state", "players", "starts", "ends"), rows, fixed=1)
+    columns = ("event", "name", "state", "players", "starts", "ends")
+    table(columns, rows, fixed=1, empty="There are no events.")
 
 
 @app.command()
@@ -53,10 +51,8 @@ def watch(config: ConfigFile = None) -> None:
     from pbmserv.service.operators.events import watched
 
     rows = look(config, watched)
-    if not rows:
-        say("No game of an event or ladder was given up early in the last year.")
-        return
-    table(("loser", "winner", "early", "met", "newest board"), rows, fixed=2)
+    none = "No game of an event or ladder was given up early in the last year."
+    table(("loser", "winner", "early", "met", "newest board"), rows, fixed=2, empty=none)
 
 
 @app.command()

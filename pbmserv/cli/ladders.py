@@ -17,7 +17,7 @@ from pbmserv.cli.orders import (
     give_order,
     look,
 )
-from pbmserv.cli.output import say, table
+from pbmserv.cli.output import table
 from pbmserv.cli.settings import ConfigFile
 
 app = typer.Typer(no_args_is_help=True, help="Look after ladders.")
@@ -29,10 +29,8 @@ def list_(config: ConfigFile = None) -> None:
     from pbmserv.service.operators.ladders import ladder_lines
 
     rows = look(config, ladder_lines)
-    if not rows:
-        say("There are no ladders.")
-        return
-    table(("game", "players", "running", "first"), rows, fixed=1)
+    columns = ("game", "players", "running", "first")
+    table(columns, rows, fixed=1, empty="There are no ladders.")
 
 
 @app.command()

@@ -49,9 +49,6 @@ def list_letters(
     letters = look(config, partial(letter_lines, state=state or "", to=to, most=most))
     if line := _relay_line(config):
         say(f"{line}\n")
-    if not letters:
-        say("No letters wait: all are sent." if not state else "There are no such letters.")
-        return
     table(
         ("id", "letter", "board", "to", "state", "tried", "next (UTC)", "last fault"),
         [
@@ -69,6 +66,7 @@ def list_letters(
         ],
         fixed=2,
         whole=("to",),
+        empty="There are no such letters." if state else "No letters wait: all are sent.",
     )
 
 

@@ -50,6 +50,7 @@ def table(
     rows: Iterable[Sequence[str]],
     fixed: int = 0,
     whole: Collection[str] = (),
+    empty: str = "",
 ) -> None:
     """Print a table, as wide as the terminal; into a file or a pipe each row is one line.
 
@@ -58,7 +59,12 @@ def table(
         rows: a text for each column; markup in them has no effect.
         fixed: number of columns from the left that are never wrapped.
         whole: headings of other columns that are never wrapped, such as addresses to be copied.
+        empty: sentence to print in place of a table without rows.
     """
+    rows = list(rows)
+    if empty and not rows:
+        say(empty)
+        return
     import shutil
     import sys
 

@@ -31,10 +31,8 @@ def list_ratings(
     from pbmserv.service.operators.overviews import standing_lines
 
     rows = look(config, partial(standing_lines, game=game, most=most))
-    if rows:
-        table(("", "userid", "rating", "mu", "sigma", "games"), rows, fixed=2)
-    else:
-        say(f"Nobody has a rating at {game}.")
+    columns = ("", "userid", "rating", "mu", "sigma", "games")
+    table(columns, rows, fixed=2, empty=f"Nobody has a rating at {game}.")
 
 
 @app.command()

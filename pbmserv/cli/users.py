@@ -20,7 +20,7 @@ from pbmserv.cli.orders import (
     lower,
     print_facts,
 )
-from pbmserv.cli.output import say, table
+from pbmserv.cli.output import table
 from pbmserv.cli.settings import ConfigFile
 
 app = typer.Typer(no_args_is_help=True, help="Look after players.", epilog=IN_A_BROWSER)
@@ -39,16 +39,14 @@ def list_(
     config: ConfigFile = None,
 ) -> None:
     """List players. Example: pbmserv user list --state barred"""
-    from pbmserv.store.operators.people import user_lines
+    from pbmserv.service.operators.overviews import user_lines
 
-    users = look(config, lambda context: user_lines(context.connection, state, like.lower(), most))
-    if not users:
-        say("There are no such players.")
-        return
+    users = look(config, partial(user_lines, state=state or "", like=like, most=most))
     table(
         ("userid", "state", "address", "since", "boards"),
         [(u.userid, u.state, u.address, f"{u.created_at:%Y-%m-%d}", str(u.running)) for u in users],
         fixed=2,
+        empty="There are no such players.",
     )
 
 

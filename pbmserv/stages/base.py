@@ -126,7 +126,6 @@ class Base:
             traffic=self.traffic(),
             operators=settings.operators,
             signup=settings.signup,
-            web_url=settings.web_url,
             away_days=settings.away_days,
             invitations=settings.invitations,
             letters=composer,

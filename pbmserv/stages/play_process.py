@@ -157,7 +157,7 @@ class PlayStage:
         handle_failure = partial(bounces.handle_failure, self.services)
         self.outbox_writer = DirectOutboxWriter(self.writer, clock, handle_failure, base.shares)
         self.bot_moves = BotMoves(self.services, self._watched, clock, self._ring_after_bot)
-        self.operators = Operators(self.services, base.game, self.writer, clock)
+        self.operators = Operators(self.services, self.writer, clock)
         self.kept_mails = KeptMails(base.game, self.parser.parse, self.retry, self.operators)
         self.put_off_mails = PutOffMails(
             base.game, self._can_play, self.parser.parse, self.retry, self._keep

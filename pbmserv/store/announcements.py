@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, func, select, update
 
 from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import add_numbered_row, change_rows, columns_of
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.mail import LetterState, outbox
 from pbmserv.store.tables.operators import announcements
@@ -58,21 +58,18 @@ def add(
 ) -> int:
     """Add an announcement to all players of this moment; return its id."""
     last_player = connection.execute(select(func.max(players.c.id))).scalar() or 0
-    number: int = connection.execute(
-        insert(announcements)
-        .values(
-            digest=digest,
-            title=title,
-            text=text,
-            is_service=is_service,
-            created_at=now,
-            last_player=last_player,
-            reached=0,
-            sent=0,
-        )
-        .returning(announcements.c.id)
-    ).scalar_one()
-    return number
+    return add_numbered_row(
+        connection,
+        announcements,
+        digest=digest,
+        title=title,
+        text=text,
+        is_service=is_service,
+        created_at=now,
+        last_player=last_player,
+        reached=0,
+        sent=0,
+    )
 
 
 def count_readers(connection: Connection, *, is_service: bool) -> int:
@@ -99,9 +96,7 @@ def lock(connection: Connection, number: int) -> Announcement | None:
 
 def set_finished(connection: Connection, number: int, at: datetime | None) -> None:
     """Stop an announcement, or let it go on (`None`)."""
-    connection.execute(
-        update(announcements).where(announcements.c.id == number).values(finished_at=at)
-    )
+    change_rows(connection, announcements, {"id": number}, finished_at=at)
 
 
 def letters_of(connection: Connection, announcement: Announcement, state: LetterState) -> list[int]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy import Connection, delete, insert, or_, select
 
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import change_rows, columns_of, delete_rows
 from pbmserv.store.tables.operators import blocked_senders
 
 
@@ -26,16 +26,13 @@ class BlockedSender:
 
 def put(connection: Connection, name: str, until: datetime | None, now: datetime) -> None:
     """Add a block, or change the end of an existing one."""
-    same = blocked_senders.c.name == name
-    changed = connection.execute(update(blocked_senders).where(same).values(until=until))
-    if not changed.rowcount:
+    if not change_rows(connection, blocked_senders, {"name": name}, until=until):
         connection.execute(insert(blocked_senders).values(name=name, until=until, created_at=now))
 
 
 def remove(connection: Connection, name: str) -> bool:
     """Delete a block; return whether there was one."""
-    deleted = connection.execute(delete(blocked_senders).where(blocked_senders.c.name == name))
-    return bool(deleted.rowcount)
+    return delete_rows(connection, blocked_senders, name=name) > 0
 
 
 def current(connection: Connection, now: datetime) -> list[BlockedSender]:

@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import add_if_new, columns_of
 from pbmserv.store.delivery import outbox as outbox_rows
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 from pbmserv.store.delivery.shares import share_of, shares_of, within
@@ -42,24 +42,18 @@ _DUE = (
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A board on which a bot is to move.
+    """A note that a bot is to move on a board.
 
     Attributes:
         letter_id: letter that waits for the move; `None` for none.
     """
 
-    board_id: int
-    due_at: datetime
     letter_id: int | None
 
 
 def account(connection: Connection, userid: str, now: datetime) -> Player:
     """Return the account of a bot; create it for its first board."""
-    connection.execute(
-        insert_into(connection, players)
-        .values(**_new_account(userid).columns, created_at=now)
-        .on_conflict_do_nothing(index_elements=["userid"])
-    )
+    add_if_new(connection, players, **_new_account(userid).columns, created_at=now)
     player = player_rows.account_of(connection, userid)
     assert player is not None
     return player
@@ -103,19 +97,9 @@ def _of_board(connection: Connection, table: Table, board_id: int) -> ColumnElem
 
 def begin_turn(connection: Connection, board_id: int, game: str, now: datetime) -> bool:
     """Note that a bot is to move on a board; return `False` if that is noted already."""
-    added = connection.execute(
-        insert_into(connection, house_turns)
-        .values(
-            board_id=board_id,
-            due_at=now,
-            letter_id=None,
-            game=game,
-            share=share_of(connection, board_id),
-        )
-        .on_conflict_do_nothing()
-        .returning(house_turns.c.board_id)
-    )
-    return added.first() is not None
+    share = share_of(connection, board_id)
+    turn_of_board = {"board_id": board_id, "due_at": now, "game": game, "share": share}
+    return add_if_new(connection, house_turns, **turn_of_board)
 
 
 def due(connection: Connection, now: datetime, most: int, games: Sequence[str]) -> list[int]:
@@ -211,10 +195,8 @@ def request_report(
 ) -> None:
     """Request a report, again if the coach could not make it before."""
     share = share_of(connection, request.board_id)
-    new = insert_into(connection, analyses).values(
-        **asdict(request), due_at=now, found={}, game=game, share=share
-    )
-    connection.execute(new.on_conflict_do_nothing())
+    new = {**asdict(request), "due_at": now, "found": {}, "game": game, "share": share}
+    add_if_new(connection, analyses, **new)
     # A waiting request keeps its turn.
     again = update(analyses).where(_is_request(connection, request), analyses.c.due_at.is_(None))
     connection.execute(again.values(due_at=now))

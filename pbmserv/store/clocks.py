@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy import Connection, bindparam, or_, select, update
 
 from pbmserv.engine.clocks import SeatClock, Terms, clocks_after_turn, read_remind, to_json
 from pbmserv.engine.types import Seat
-from pbmserv.store.core.statements import due_keys
+from pbmserv.store.core.statements import due_keys, put_off_due
 from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.boards import RUNNING, boards, seats
 
@@ -55,16 +56,12 @@ _SET_TIMES = (
     .where(boards.c.id == bindparam("board"))
     .values(clocks=bindparam("clocks"), due_at=bindparam("due"))
 )
-_PUT_OFF = (
-    update(boards)
-    .where(boards.c.id == bindparam("board"), boards.c.due_at <= bindparam("until"))
-    .values(due_at=bindparam("until"))
-)
 
 
-def due(connection: Connection, now: datetime, most: int) -> list[int]:
-    """Return boards whose clocks must be checked, longest due first; they are not locked."""
-    return due_keys(connection, boards, now, most)
+due = partial(due_keys, table=boards)
+"""Return boards whose clocks must be checked, longest due first; they are not locked."""
+put_off = partial(put_off_due, table=boards)
+"""Check a board no earlier than a moment."""
 
 
 def claim(connection: Connection, board_id: int, now: datetime) -> bool:
@@ -81,11 +78,6 @@ def set_times(connection: Connection, board_id: int, times: Times) -> None:
     """Store the clocks of a board."""
     values = {"clocks": to_json(times.clocks), "due": times.due_at}
     connection.execute(_SET_TIMES, {"board": board_id, **values})
-
-
-def put_off(connection: Connection, board_id: int, until: datetime) -> None:
-    """Check a board no earlier than *until*."""
-    connection.execute(_PUT_OFF, {"board": board_id, "until": until})
 
 
 _SOON_DUE = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select
 
 from pbmserv.engine.time_spans import Span
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import add_if_new, change_rows, columns_of
 from pbmserv.store.tables.downtime import heartbeats, outages
 
 GAP = timedelta(minutes=5)
@@ -70,11 +70,7 @@ def beat(connection: Connection, now: datetime, present: datetime | None = None)
     """
     row = connection.execute(_LOCKED_HEARTBEAT).first()
     if row is None:
-        connection.execute(
-            insert_into(connection, heartbeats)
-            .values(id=1, beat_at=now, up_since=now)
-            .on_conflict_do_nothing(index_elements=["id"])
-        )
+        add_if_new(connection, heartbeats, id=1, beat_at=now, up_since=now)
         return None
     last = Heartbeat(*row)
     if last.beat_at - (present or now) > GAP and connection.dialect.name == "sqlite":
@@ -90,6 +86,4 @@ def beat(connection: Connection, now: datetime, present: datetime | None = None)
 
 
 def _set_beat(connection: Connection, now: datetime, up_since: datetime) -> None:
-    connection.execute(
-        update(heartbeats).where(heartbeats.c.id == 1).values(beat_at=now, up_since=up_since)
-    )
+    change_rows(connection, heartbeats, {"id": 1}, beat_at=now, up_since=up_since)

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, insert, select
 
-from pbmserv.store.core.statements import claim_due, columns_of, due_keys, insert_into
+from pbmserv.store.core.statements import (
+    change_rows,
+    claim_due,
+    columns_of,
+    delete_rows,
+    due_keys,
+    insert_into,
+    put_off_due,
+    put_row,
+)
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.teams import MemberStatus, team_members, teams
 
@@ -34,7 +44,6 @@ class Member:
     """A member of a team, or an invited player.
 
     Attributes:
-        place: place in the order of the boards, from 1; `None` if the captain has not named it.
         muted: the player wants no words and news of the team.
         active_at: a time at which the player was active.
         state, address: those of the player's account.
@@ -43,7 +52,6 @@ class Member:
     player_id: int
     userid: str
     status: MemberStatus
-    place: int | None
     muted: bool
     since: datetime
     active_at: datetime
@@ -91,7 +99,7 @@ def create(connection: Connection, name: str, key: str, captain_id: int, now: da
 
 def change(connection: Connection, team_id: int, **values: Any) -> None:
     """Set columns of a team."""
-    connection.execute(update(teams).where(teams.c.id == team_id).values(**values))
+    change_rows(connection, teams, {"id": team_id}, **values)
 
 
 def load(connection: Connection, team_id: int) -> Team | None:
@@ -186,21 +194,13 @@ def set_member(
     connection: Connection, team_id: int, player_id: int, status: MemberStatus, now: datetime
 ) -> None:
     """Set the status of a player in a team, from now on, without a place."""
-    values = {"status": status, "place": None, "since": now, "active_at": now}
-    connection.execute(
-        insert_into(connection, team_members)
-        .values(team_id=team_id, player_id=player_id, **values)
-        .on_conflict_do_update(index_elements=["team_id", "player_id"], set_=values)
-    )
+    values: dict[str, Any] = {"status": status, "place": None, "since": now, "active_at": now}
+    put_row(connection, team_members, {"team_id": team_id, "player_id": player_id}, **values)
 
 
 def remove(connection: Connection, team_id: int, player_id: int) -> None:
     """Remove a player from a team."""
-    connection.execute(
-        delete(team_members).where(
-            team_members.c.team_id == team_id, team_members.c.player_id == player_id
-        )
-    )
+    delete_rows(connection, team_members, team_id=team_id, player_id=player_id)
 
 
 def set_order(connection: Connection, team_id: int, player_ids: Sequence[int]) -> None:
@@ -211,16 +211,8 @@ def set_order(connection: Connection, team_id: int, player_ids: Sequence[int]) -
 
 def change_member(connection: Connection, team_id: int, player_id: int, **values: Any) -> bool:
     """Set columns of a member; return whether there is one."""
-    result = connection.execute(
-        update(team_members)
-        .where(
-            team_members.c.team_id == team_id,
-            team_members.c.player_id == player_id,
-            team_members.c.status == MemberStatus.MEMBER,
-        )
-        .values(**values)
-    )
-    return result.rowcount > 0
+    which = {"team_id": team_id, "player_id": player_id, "status": MemberStatus.MEMBER}
+    return change_rows(connection, team_members, which, **values) > 0
 
 
 def mute(connection: Connection, team_id: int, player_id: int) -> bool:
@@ -234,22 +226,15 @@ def mute(connection: Connection, team_id: int, player_id: int) -> bool:
 # -- the daily check ---------------------------------------------------------------------------
 
 
-def due(connection: Connection, now: datetime, most: int) -> list[int]:
-    """Return teams whose check is due."""
-    return due_keys(connection, teams, now, most)
-
-
-def claim(connection: Connection, team_id: int, now: datetime) -> Team | None:
-    """Lock a due team; return `None` if another process has it or has checked it."""
-    return claim_due(connection, Team, teams, team_id, now)
-
-
-def put_off(connection: Connection, team_id: int, until: datetime) -> None:
-    """Check a team no earlier than *until*."""
-    change(connection, team_id, due_at=until)
+due = partial(due_keys, table=teams)
+"""Return teams whose check is due."""
+claim = partial(claim_due, row=Team, table=teams)
+"""Lock a due team; return `None` if another process has it or has checked it."""
+put_off = partial(put_off_due, table=teams)
+"""Check a team no earlier than a moment."""
 
 
 def disband(connection: Connection, team_id: int) -> None:
     """End a team without members: its name is free, and all invitations are dropped."""
     change(connection, team_id, name=f"Team {team_id}", key=None, due_at=None)
-    connection.execute(delete(team_members).where(team_members.c.team_id == team_id))
+    delete_rows(connection, team_members, team_id=team_id)

@@ -154,7 +154,7 @@ def test_operators_look_at_a_letter_and_send_it_again(house: Indoors) -> None:
     with house.server.database.writing.begin() as connection:
         connection.execute(update(rows).where(rows.c.id == challenge.id).values(state="failed"))
     house.live(days=4)
-    _, shown = house.operators.look(lambda context: letter_text(context, challenge.id))
+    _, shown = house.look(lambda context: letter_text(context, challenge.id))
     assert challenge.subject in shown
     house.operators.do(SIGNED, partial(retry_letters, numbers=[challenge.id]))
     assert [letter.text for letter in house.letters()] == [challenge.text]

@@ -80,14 +80,12 @@ def test_of_a_kept_report_an_operator_reads_no_word(
 
 
 def waiting(house: Indoors) -> list[LetterLine]:
-    return house.operators.look(
-        lambda context: letters(context.connection, ("parked", "returned"), "", 99)
-    )
+    return house.look(lambda context: letters(context.connection, ("parked", "returned"), "", 99))
 
 
 def test_an_operator_sees_the_reason_and_ends_it(any_house: Indoors) -> None:
     house = any_house
-    facts, _ = house.operators.look(partial(user_facts, userid="alice"))
+    facts, _ = house.look(partial(user_facts, userid="alice"))
     by_name = dict(facts)
     assert by_name["unreachable"].startswith("since 2026-03-02 12:00 UTC")
     assert by_name["came back"].startswith(f"{ALICE} (given up): 550 5.1.1")

@@ -50,7 +50,7 @@ def test_a_season_is_created_postponed_and_cancelled(field: Callable[[int], Fiel
     for refused in (partial(events.postpone, starts=later), events.cancel):
         with pytest.raises(OperatorError, match="event 1 is over"):
             operators.do(OLGA, partial(refused, number=1))
-    audited = operators.look(partial(deeds.entries, target="event 1", most=9))
+    audited = players.server.look(partial(deeds.entries, target="event 1", most=9))
     assert [entry.action for entry in audited] == ["cancel", "postpone", "create"]
 
 
@@ -109,9 +109,9 @@ def test_games_that_are_given_up_early_are_watched(season: Field) -> None:
     players = season
     players.give_up(1)
     players.live(1)
-    watched = players.server.operators.look(events.watched)
+    watched = players.server.look(events.watched)
     assert ("bob", "ann", "1", "1") in [line[:4] for line in watched]
-    lines = players.server.operators.look(partial(events.event_lines, most=9))
+    lines = players.server.look(partial(events.event_lines, most=9))
     assert [line[2] for line in lines] == ["open", "finished"]
 
 

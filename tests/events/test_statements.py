@@ -103,10 +103,12 @@ def _run(connection: Connection) -> None:
     drawn = [Drawn(player, group_number=2, seed=player, rating=1.5) for player in (1, 2)]
     event_draws.draw(connection, first, drawn)
     event_entries.change(connection, first, 1, place=1)
-    places = event_draws.last_places(connection, "league", "chess", 2).values()
-    assert {(place.player_id, place.group_number, place.place, place.size) for place in places} == {
-        (1, 2, 1, 2),
-        (2, 2, None, 2),
+    places = event_draws.last_places(connection, "league", "chess", 2)
+    assert {
+        player: (last.group_number, last.place, last.size) for player, last in places.items()
+    } == {
+        1: (2, 1, 2),
+        2: (2, None, 2),
     }
     assert event_draws.ordinals(connection, "chess", first) == {1: (0.0, 0), 2: (0.0, 0)}
     assert event_entries.count_groups(connection, first) == 2

@@ -35,14 +35,14 @@ def test_groups_differ_by_one_at_most_and_larger_ones_are_on_top(players: int, m
 
 def test_two_move_up_and_two_down_and_a_skipped_season_costs_a_group() -> None:
     season = [
-        Entrant(10 * group + place, 0.0, LastPlace(0, 3, group, place, 8))
+        Entrant(10 * group + place, 0.0, LastPlace(3, group, place, 8))
         for group in (1, 2, 3)
         for place in range(1, 9)
     ]
     ordered = [row.player_id for row in in_order(season, 4)]
     assert ordered[:8] == [11, 12, 13, 14, 15, 16, 21, 22]
     assert ordered[8:16] == [17, 18, 23, 24, 25, 26, 31, 32]
-    skipped = [*season[:1], Entrant(99, 0.0, LastPlace(0, 2, 1, 3, 8)), *season[1:]]
+    skipped = [*season[:1], Entrant(99, 0.0, LastPlace(2, 1, 3, 8)), *season[1:]]
     ordered = [row.player_id for row in in_order(skipped, 4)]
     assert 8 <= ordered.index(99) < 16
     assert movement(1, 1, 8) == 0
@@ -51,7 +51,7 @@ def test_two_move_up_and_two_down_and_a_skipped_season_costs_a_group() -> None:
 
 def test_newcomers_enter_by_rating() -> None:
     season = [
-        Entrant(10 * group + place, 30.0 - 10 * group, LastPlace(0, 1, group, place, 8))
+        Entrant(10 * group + place, 30.0 - 10 * group, LastPlace(1, group, place, 8))
         for group in (1, 2)
         for place in range(3, 7)
     ]

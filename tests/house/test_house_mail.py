@@ -221,7 +221,7 @@ def test_a_board_that_ends_meanwhile_needs_no_move(server: Indoors) -> None:
 
 def test_operators_see_the_house_and_cannot_treat_it_as_a_person(server: Indoors) -> None:
     letter = begun(server)
-    facts = dict(server.operators.look(lambda context: user_facts(context, userid="house"))[0])
+    facts = dict(server.look(lambda context: user_facts(context, userid="house"))[0])
     assert facts["state"] == "house"
     assert facts["letters to"] == "(nowhere)"
     assert facts["running"] == "1"

@@ -55,7 +55,7 @@ def test_each_active_player_hears_once(house: Indoors) -> None:
     assert sent(house) == []
     with pytest.raises(OperatorError, match="3 letters so far, all letters are queued"):
         do(house, announce, title="We  move", text="On Sunday.\n\nStay.\n", is_service=True)
-    (entry,) = house.operators.look(partial(entries, target="announcement 1", most=5))
+    (entry,) = house.look(partial(entries, target="announcement 1", most=5))
     assert (entry.operator, entry.action, entry.facts["readers"]) == ("olga", "announce", 3)
 
 
@@ -113,7 +113,7 @@ def test_an_announcement_is_stopped_and_goes_on(
     assert sent(house) == []
     with pytest.raises(OperatorError, match="4 letters so far, and it is stopped"):
         do(house, announce, title="We move", text="On Sunday.", is_service=False)
-    (row,) = house.operators.look(partial(listed, most=5))
+    (row,) = house.look(partial(listed, most=5))
     assert (row.title, row.sent, row.is_stopped) == ("We move", 4, True)
     with pytest.raises(OperatorError, match="is stopped already"):
         do(house, stop, number=1)
@@ -126,7 +126,7 @@ def test_an_announcement_is_stopped_and_goes_on(
         do(house, stop, number=1)
     with pytest.raises(OperatorError, match="there is no announcement 7"):
         do(house, stop, number=7)
-    entries_of = house.operators.look(partial(entries, target="announcement 1", most=5))
+    entries_of = house.look(partial(entries, target="announcement 1", most=5))
     assert [entry.action for entry in entries_of] == ["resume", "stop", "announce"]
     assert entries_of[1].facts == {"sent": 2, "held": 2}
 

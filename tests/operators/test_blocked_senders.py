@@ -15,7 +15,7 @@ from smtp_client import Wire, mail
 
 from pbmserv.service.limits.blocked_senders import BlockedSenders
 from pbmserv.service.operators.blocked_senders import block, sender_name, unblock
-from pbmserv.service.operators.deeds import Deed, entries
+from pbmserv.service.operators.deeds import Deed, entries, look
 from pbmserv.store.blocked_senders import BlockedSender
 
 pytestmark = pytest.mark.slow
@@ -53,8 +53,9 @@ def test_a_blocked_address_is_refused_until_it_is_unblocked(server: Running) -> 
 
     do(server, partial(unblock, sender=mallory))
     assert server.send(mallory, "help").startswith("250")
-    audit = server.server.play_stage.operators.look(
-        partial(entries, target=f"sender {mallory}", most=5)
+    play = server.server.play_stage
+    audit = look(
+        play.services, play.game, play.clock, partial(entries, target=f"sender {mallory}", most=5)
     )
     assert [entry.action for entry in audit] == ["unblock", "block"]
 

@@ -15,7 +15,7 @@ from pbmserv.service.operators.correspondence import Correspondence, read
 
 
 def correspondence(house: Indoors, name: str) -> Correspondence:
-    items = house.operators.look(partial(read, name=name, most=20))
+    items = house.look(partial(read, name=name, most=20))
     assert isinstance(items, Correspondence)
     return items
 

@@ -33,7 +33,7 @@ def test_a_board_is_handed_over(house: Indoors) -> None:
     assert any("You fired port 1" in letter.text for letter in moved)
     (refused,) = house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 2")
     assert "Not done" in refused.text
-    facts, entries = house.operators.look(partial(board_facts, number=number))
+    facts, entries = house.look(partial(board_facts, number=number))
     assert ("rated", "no") in facts
     assert [(e.operator, e.action, e.why) for e in entries] == [
         ("olga", "hand-over", "it was asked for")
@@ -104,7 +104,7 @@ def test_clocks_start_when_a_handover_starts_the_board(house: Indoors) -> None:
     house.live(minutes=1)
     do(house, boards.hand_over, number=1, old="bob", new="carol")
     house.letters()
-    facts, _ = house.operators.look(partial(board_facts, number=1))
+    facts, _ = house.look(partial(board_facts, number=1))
     assert ("status", "active") in facts
     assert [value.partition(" ")[0] for name, value in facts if name == "waits for"] == [
         "alice",
@@ -116,7 +116,7 @@ def test_clocks_start_when_a_handover_starts_the_board(house: Indoors) -> None:
 
 def test_the_new_player_has_the_full_time(house: Indoors) -> None:
     number = start_board(house, "bob", "alice")
-    facts, _ = house.operators.look(partial(board_facts, number=number))
+    facts, _ = house.look(partial(board_facts, number=number))
     (slow,) = [value.partition(" ")[0] for name, value in facts if name == "waits for"]
     house.live(days=6)
     do(house, boards.hand_over, number=number, old=slow, new="carol")

@@ -19,13 +19,13 @@ NAMES = ("ann", "bob", "cleo")
 def _challenge(server: Indoors, name: str, other: str) -> int:
     line = f"blackbox ladder challenge {name} {PASSWORD} {other}"
     server.send(address_of(name), line)
-    boards = server.operators.look(partial(ladders.place_lines, game="blackbox", most=9))
+    boards = server.look(partial(ladders.place_lines, game="blackbox", most=9))
     (board,) = [row[3].split()[0] for row in boards if row[1] == name]
     return int(board)
 
 
 def _order(server: Indoors) -> list[str]:
-    rows = server.operators.look(partial(ladders.place_lines, game="blackbox", most=9))
+    rows = server.look(partial(ladders.place_lines, game="blackbox", most=9))
     return [row[1] for row in rows]
 
 
@@ -36,7 +36,7 @@ def test_an_operator_looks_after_a_ladder(database_url: str, tmp_path: Path) -> 
         server.sign_up(*NAMES)
         operators = server.operators
         with pytest.raises(OperatorError, match="nobody has joined the ladder of blackbox"):
-            operators.look(partial(ladders.place_lines, game="blackbox", most=9))
+            server.look(partial(ladders.place_lines, game="blackbox", most=9))
         for name in NAMES:
             server.send(address_of(name), f"ladder join {name} {PASSWORD} blackbox")
         assert _order(server) == ["ann", "bob", "cleo"]
@@ -59,7 +59,7 @@ def test_an_operator_looks_after_a_ladder(database_url: str, tmp_path: Path) -> 
         }
         server.live(minutes=2)
         assert _order(server) == ["cleo", "ann", "bob"]
-        assert operators.look(ladders.ladder_lines) == [("blackbox", "3", "0", "cleo")]
+        assert server.look(ladders.ladder_lines) == [("blackbox", "3", "0", "cleo")]
         with pytest.raises(OperatorError, match="board 99 is no challenge"):
             operators.do(OLGA, partial(ladders.annul, number=99))
         server.letters()
@@ -69,7 +69,7 @@ def test_an_operator_looks_after_a_ladder(database_url: str, tmp_path: Path) -> 
         assert _order(server) == ["ann", "bob"]
         with pytest.raises(OperatorError, match="cleo is not on the ladder"):
             operators.do(OLGA, partial(ladders.remove, game="blackbox", userid="cleo"))
-        audited = operators.look(partial(deeds.entries, target="ladder blackbox", most=9))
+        audited = server.look(partial(deeds.entries, target="ladder blackbox", most=9))
         assert [entry.action for entry in audited] == ["remove"]
-        audited = operators.look(partial(deeds.entries, target=f"board {second}", most=9))
+        audited = server.look(partial(deeds.entries, target=f"board {second}", most=9))
         assert [entry.action for entry in audited] == ["annul"]

@@ -40,7 +40,7 @@ def test_an_erased_player_leaves_nothing_but_a_neutral_name(house: Indoors) -> N
     (farewell,) = to(letters, ALICE)
     assert farewell.subject == "Your account is deleted"
     house.server.settle()
-    facts, _ = house.operators.look(partial(board_facts, number=number))
+    facts, _ = house.look(partial(board_facts, number=number))
     assert dict(facts)["players"].startswith("gone-")
     with pytest.raises(OperatorError, match="there is no player alice"):
         do(house, lost_mailboxes.erase, userid="alice")
@@ -52,7 +52,7 @@ def test_an_export_goes_to_another_address(house: Indoors) -> None:
     assert letter.recipient == "alice@new.example"
     (file,) = letter.message.iter_attachments()
     assert ALICE.encode() in file.get_content()
-    (entry,) = house.operators.look(partial(entries, target="user alice", most=5))
+    (entry,) = house.look(partial(entries, target="user alice", most=5))
     assert (entry.action, entry.operator) == ("export", "olga")
     with pytest.raises(OperatorError, match="is not an address"):
         do(house, lost_mailboxes.export, userid="alice", to="nonsense")

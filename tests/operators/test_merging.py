@@ -13,9 +13,11 @@ from sqlalchemy import select, text, update
 
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
-from pbmserv.service.operators.overviews import board_lines
+from pbmserv.service.operators.overviews import board_lines, user_lines
 from pbmserv.service.ratings import rebuilding
-from pbmserv.store.operators.people import user_lines
+from pbmserv.store.accounts import players as player_rows
+from pbmserv.store.events import regulars
+from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow
@@ -29,9 +31,9 @@ def test_two_accounts_become_one(house: Indoors) -> None:
     letters = house.letters()
     assert {letter.recipient for letter in letters} == {BOB}
     assert "The account alice is now part of your account bob" in letters[0].one_line
-    users = house.operators.look(lambda context: user_lines(context.connection, None, "", 100))
+    users = house.look(partial(user_lines, state="", like="", most=100))
     assert [user.userid for user in users if user.state == "active"] == ["bob", "carol"]
-    lines = house.operators.look(partial(board_lines, player="bob", status="", game="", most=9))
+    lines = house.look(partial(board_lines, player="bob", status="", game="", most=9))
     assert [line.id for line in lines] == [second, first]
     (answer,) = house.send(ALICE, f"blackbox showas bob {PASSWORD} {second}")
     assert answer.board == second, "a letter from the other address is bob's now"
@@ -82,6 +84,15 @@ def test_scores_and_boxes_of_the_day_move_and_no_box_comes_twice(house: Indoors)
     assert {x.recipient for x in house.letters()} == {BOB}
     later = [x for hours in range(24) for x in house.live(hours=1) if x.recipient == BOB]
     assert len([x for x in later if x.kind == "daily" or "daily" in x.inside]) <= 1
+
+
+@pytest.mark.both_databases
+def test_a_merged_player_still_enters_each_season_of_a_league(house: Indoors) -> None:
+    house.send(ALICE, f"league alice {PASSWORD} join blackbox")
+    do(house, people.merge, userid="alice", into="bob")
+    with house.server.database.reading.connect() as connection:
+        (bob,) = player_rows.listed(connection, players.c.userid == "bob")
+        assert regulars.is_regular(connection, "blackbox", bob.id)
 
 
 def test_only_the_retired_account_itself_stays_with_the_old_player(house: Indoors) -> None:

@@ -28,9 +28,7 @@ ALICE, BOB = map(address_of, ("alice", "bob"))
 
 def waiting(house: Indoors) -> list[int]:
     """Return the numbers of unsent letters."""
-    rows = house.operators.look(
-        lambda context: letters(context.connection, ("queued", "held"), "", 99)
-    )
+    rows = house.look(lambda context: letters(context.connection, ("queued", "held"), "", 99))
     return [row.id for row in rows]
 
 
@@ -44,7 +42,7 @@ def test_a_held_letter_stays_until_it_is_retried(house: Indoors) -> None:
     assert letter.recipient == ALICE
     token = letter.reply_to.partition("+")[2].partition("@")[0]
     assert len(token) >= 20
-    row, text = house.operators.look(partial(letter_text, number=queued))
+    row, text = house.look(partial(letter_text, number=queued))
     assert row.state == "sent"
     assert "another-word" in text or "password" in text
     assert token not in text
@@ -61,7 +59,7 @@ def test_a_dropped_letter_never_goes(house: Indoors) -> None:
     (queued,) = waiting(house)
     house.operators.do(SIGNED, partial(drop_letter, number=queued))
     assert house.letters() == []
-    row, text = house.operators.look(partial(letter_text, number=queued))
+    row, text = house.look(partial(letter_text, number=queued))
     assert (row.state, row.error) == ("failed", "dropped: the relay was mended")
     assert "To: alice@players.example" in text
 
@@ -78,7 +76,7 @@ def test_one_command_sends_all_letters_that_a_broken_relay_lost(house: Indoors) 
     house.operators.do(SIGNED, partial(drop_letter, number=third))
 
     def failed(since: datetime | None = None) -> list[int]:
-        return house.operators.look(lambda context: failed_letters(context.connection, since))
+        return house.look(lambda context: failed_letters(context.connection, since))
 
     assert failed() == failed(house.server.clock.now()) == [first, second]
     assert failed(house.server.clock.now() + timedelta(days=1)) == []

@@ -62,7 +62,7 @@ def test_running_games_of_a_suspended_player_can_be_ended(house: Indoors) -> Non
     assert done.facts["ended"] == [number]
     (letter,) = to(house.letters(), BOB)
     assert f"have ended board {number}. It counts for nothing." in letter.one_line
-    facts, _ = house.operators.look(partial(board_facts, number=number))
+    facts, _ = house.look(partial(board_facts, number=number))
     assert ("status", "declined") in facts
 
 
@@ -104,7 +104,7 @@ def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
 
 
 def times_of(house: Indoors, number: int) -> str:
-    facts, _ = house.operators.look(partial(board_facts, number=number))
+    facts, _ = house.look(partial(board_facts, number=number))
     return dict(facts)["times"]
 
 
@@ -185,7 +185,7 @@ def test_a_closed_game_has_no_new_boards_and_running_ones_go_on(house: Indoors) 
         (refused,) = house.send(ALICE, line)
         assert "No new board of Blackbox can begin at the moment." in refused.one_line
     assert house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 1")
-    assert house.operators.look(game_lines) == [("blackbox", "1", "closed", "0", "1", "0", "0")]
+    assert house.look(game_lines) == [("blackbox", "1", "closed", "0", "1", "0", "0")]
     do(house, games.open_game, game="blackbox")
     assert len(house.send(ALICE, "blackbox challenge alice bob")) == 2
 
@@ -201,7 +201,7 @@ def test_an_impossible_deed_changes_nothing(house: Indoors) -> None:
         with pytest.raises(OperatorError):
             do(house, deed, **words)
     assert house.letters() == []
-    assert house.operators.look(lambda context: audit.entries(context.connection, None, 9)) == []
+    assert house.look(lambda context: audit.entries(context.connection, None, 9)) == []
 
 
 def test_the_export_includes_deeds_of_operators(house: Indoors) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +11,6 @@ from sqlalchemy import text
 from typer.testing import CliRunner
 
 from pbmserv.cli.main import app
-from pbmserv.errors import OperatorError
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import compacting
@@ -64,41 +61,10 @@ def test_rebuilding_keeps_all_rows(database: Database) -> None:
         assert connection.execute(text("SELECT secret FROM keys")).scalar() == b"key"
 
 
-@pytest.fixture
-def old_one(tmp_path: Path) -> Iterator[Database]:
-    """Yield a database of an older version, which cannot give room back in steps."""
-    url = migrated(tmp_path / "pbmserv.sqlite3")
-    with closing(sqlite3.connect(tmp_path / "pbmserv.sqlite3")) as connection:
-        connection.execute("PRAGMA auto_vacuum=NONE")
-        connection.execute("VACUUM")
-    with closing(Database(url)) as opened:
-        yield opened
-
-
-def gradual(database: Database) -> bool:
-    with database.reading.connect() as connection:
-        return connection.exec_driver_sql("PRAGMA auto_vacuum").scalar() == 2
-
-
-def test_an_old_database_is_rebuilt_once_if_it_is_small(
-    old_one: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fill(old_one, 2_000_000)
-    assert not gradual(old_one)
-    monkeypatch.setattr(compacting, "QUICK", 100)
-    with pytest.raises(OperatorError, match="db compact --rebuild"):
-        compacting.compact(old_one, lambda _: None)
-    assert not gradual(old_one)
-    monkeypatch.undo()
-    compacting.compact(old_one, lambda _: None)
-    old_one.close()
-    assert gradual(old_one)
-    assert compacting.room(old_one).free == 0
-
-
 def test_a_new_database_gives_room_back_from_the_beginning(tmp_path: Path) -> None:
-    with closing(Database(migrated(tmp_path / "pbmserv.sqlite3"))) as database:
-        assert gradual(database)
+    url = migrated(tmp_path / "pbmserv.sqlite3")
+    with closing(Database(url)) as database, database.reading.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA auto_vacuum").scalar() == 2
 
 
 def test_the_log_of_sqlite_stays_during_a_read(

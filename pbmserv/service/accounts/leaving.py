@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -17,7 +18,6 @@ from pbmserv.store.accounts import erasing, leaving, notices, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.events import events
-from pbmserv.store.ladders import ladder_places
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
@@ -51,8 +51,7 @@ def confirm_sign_off(context: CommandContext, reply_address: ReplyAddress) -> An
         raise Refused("leaving-settled", part="signoff", example="help signoff")
     home = player.address
     notifications, count = _resign_all(context, player)
-    ladder_places.leave_all(context.connection, player.id, context.now)
-    leaving.leave(context.connection, player, leaving.HAS_LEFT)
+    leaving.leave(context.connection, player, leaving.HAS_LEFT, context.now)
     farewell = Notification(
         home, player.id, Part("signed-off", {"userid": player.userid, "games": count})
     )
@@ -64,20 +63,33 @@ def confirm_delete(context: CommandContext, reply_address: ReplyAddress) -> Answ
     player = _asked_player(context, reply_address, "delete")
     home = home_of(context, player)
     notifications, _ = _resign_all(context, player)
+    neutral, others = erase_data(context, player, notifications)
+    farewell = Part("deleted", {"neutral": neutral})
+    return Answer((), (*others, Notification(home, None, farewell)))
+
+
+def erase_data(
+    context: CommandContext, player: Player, letters: Iterable[Notification]
+) -> tuple[str, list[Notification]]:
+    """Let a player without running boards leave, and delete all personal data.
+
+    Args:
+        letters: letters to others that may name the player.
+
+    Returns:
+        The neutral name of the player, and the letters with that name.
+    """
     contact.keep_blocks_on_deleted(context, player.id)
-    ladder_places.leave_all(context.connection, player.id, context.now)
-    leaving.leave(context.connection, player, leaving.HAS_LEFT)
+    if player.active:
+        leaving.leave(context.connection, player, leaving.HAS_LEFT, context.now)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None
     neutral = erasing.erase(context.connection, gone)
-    farewell = Part("deleted", {"neutral": neutral})
-    return Answer(
-        (),
-        (
-            *_with_neutral_name(notifications, player.userid, neutral),
-            Notification(home, None, farewell),
-        ),
-    )
+
+    def renamed(part: Part) -> Part:
+        return replace(part, words=erasing.without_name(part.words, player.userid, neutral))
+
+    return neutral, [replace(letter, part=renamed(letter.part)) for letter in letters]
 
 
 def stay(context: CommandContext, reply_address: ReplyAddress) -> Answer:
@@ -152,16 +164,3 @@ def _of_event(letter: Notification) -> Notification:
     """Return a letter that says that the result may not count in the event of the board."""
     part = replace(letter.part, words={**letter.part.words, "left_event": True})
     return replace(letter, part=part)
-
-
-def _with_neutral_name(
-    notifications: tuple[Notification, ...], userid: str, neutral: str
-) -> tuple[Notification, ...]:
-    """Return letters to others with a neutral name in place of a deleted userid."""
-
-    def part(old: Part) -> Part:
-        return replace(old, words=erasing.without_name(old.words, userid, neutral))
-
-    return tuple(
-        replace(notification, part=part(notification.part)) for notification in notifications
-    )

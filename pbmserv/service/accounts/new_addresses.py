@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from datetime import timedelta
 
 from pbmserv.commands.table.accounts import ChangeAddress
@@ -72,7 +73,7 @@ def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Ans
     context.proofs.add(changed.id, changed.unreachable_since)
     words = _words(player, address=change.address, dropped=dropped, letters_to=changed.address)
     part = Part("address-changed", words)
-    boards_letters = boards_again(context, changed) if dropped else ()
+    boards_letters = boards_again(context, changed.id) if dropped else ()
     return Answer((part,), (*_farewells(changed, dropped), *boards_letters))
 
 
@@ -93,18 +94,27 @@ def keep_address(context: CommandContext, reply_address: ReplyAddress) -> Answer
     return Answer((Part("address-stopped", _words(player)),))
 
 
-def boards_again(context: CommandContext, player: Player) -> tuple[Notification, ...]:
-    """Return letters with the running boards, for a player whose earlier letters are revoked."""
+def boards_again(
+    context: CommandContext, player_id: int, numbers: Iterable[int] | None = None
+) -> list[Notification]:
+    """Return letters with running boards, for a player who cannot answer the earlier letters.
+
+    Args:
+        numbers: the boards; all if it is `None`.
+    """
+    if numbers is None:
+        numbers = player_boards.of_player(context.connection, player_id, RUNNING, most=BOARDS)
     notifications = []
-    numbers = player_boards.of_player(context.connection, player.id, RUNNING, most=BOARDS)
     for number in sorted(numbers):
         board = boards.load(context.connection, number)
-        sitter = board.sitter_of(player.id) if board is not None else None
-        if board is not None and sitter is not None:
-            words = {"event": "show", "undecided": list(board.undecided)}
-            part = Part("board", words, number, board.plies, sitter.seat)
-            notifications.append(Notification.sitter(sitter, part))
-    return tuple(notifications)
+        assert board is not None
+        words = {"event": "show", "undecided": list(board.undecided)}
+        notifications += [
+            Notification.sitter(sitter, Part("board", words, number, board.plies, sitter.seat))
+            for sitter in board.sitters
+            if sitter.player_id == player_id
+        ]
+    return notifications
 
 
 def _waiting_change(
@@ -143,7 +153,7 @@ def _fewer_addresses(
     assert changed is not None
     context.current.speaker = changed
     part = Part("address-changed", _words(player, address=wanted[0], dropped=dropped))
-    boards_letters = boards_again(context, changed) if dropped else ()
+    boards_letters = boards_again(context, changed.id) if dropped else ()
     return Answer((part,), (*_farewells(changed, dropped), *boards_letters))
 
 

@@ -51,7 +51,7 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
     part = Part("password-changed", words)
     answered, _ = reader_of_answer(context)
     others = [a for a in players.addresses_of(context.connection, player.id) if a != answered]
-    boards_letters = boards_again(context, player) if is_reset and player.active else ()
+    boards_letters = boards_again(context, player.id) if is_reset and player.active else ()
     return Answer(
         (part,), (*(Notification(address, player.id, part) for address in others), *boards_letters)
     )

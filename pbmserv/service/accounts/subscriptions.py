@@ -131,8 +131,6 @@ def _subscription(context: CommandContext, player: Player, letter: QueuedLetter)
     kind = kind_of(letter.letter).subscription
     if kind in NAMED_IN_WORDS:
         word = NAMED_IN_WORDS[kind]
-        if word not in letter.words:  # a former version kept no words of old letters
-            raise Refused("revoked-address", example=f"forgot {player.userid}")
         return Subscription(kind, player.userid, **{word: letter.words[word]})
     if kind not in {"follow", "daily"}:
         return Subscription(kind, player.userid)

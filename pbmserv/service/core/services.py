@@ -35,7 +35,6 @@ class Services:
         memo: results of earlier password checks; commands never run argon2 themselves.
         operators: userids of the operators who play here.
         signup: ``confirm``, ``open`` or ``closed``.
-        web_url: base of the links in letters, ``""`` if there are no pages.
         away_days: days of a calendar year for which a player can be away.
         invitations: mail addresses that a player can invite in a day.
         letters: makes letters again, to find quotations of them and to show them to operators.
@@ -49,7 +48,6 @@ class Services:
     traffic: Traffic
     operators: frozenset[str]
     signup: str
-    web_url: str
     away_days: int
     invitations: int
     letters: Letters

@@ -74,20 +74,16 @@ Action: TypeAlias = Callable[[CommandContext, Signature], Deed]
 
 
 class Operators:
-    """Carries out deeds of operators, and answers their questions.
+    """Carries out deeds of operators.
 
     Args:
         services: services that commands of players use, too.
-        database: game store, for reading.
         writer: writer of the game store.
         clock: time of the audit entries.
     """
 
-    def __init__(
-        self, services: Services, database: Database, writer: Writer, clock: Clock
-    ) -> None:
-        self.services = services
-        self._database = database
+    def __init__(self, services: Services, writer: Writer, clock: Clock) -> None:
+        self._services = services
         self._writer = writer
         self._clock = clock
 
@@ -110,16 +106,12 @@ class Operators:
         connection: Connection,
     ) -> Deed:
         now = self._clock.now()
-        context = CommandContext(self.services, connection, NOBODY, now)
+        context = CommandContext(self._services, connection, NOBODY, now)
         deed = action(context, by)
         entry = Entry(now, by.operator, deed.action, deed.target, by.why, deed.facts)
         audit.add(connection, entry)
         queue_letters(context, deed.letters)
         return deed
-
-    def look(self, question: Callable[[CommandContext], T]) -> T:
-        """Answer a question from the database without changing it."""
-        return look(self.services, self._database, self._clock, question)
 
 
 def look(

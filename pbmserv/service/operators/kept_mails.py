@@ -42,7 +42,6 @@ class KeptMail:
     id: int
     received_at: datetime
     sender: str
-    recipient: str
     subject: str
     error: str
 
@@ -74,7 +73,7 @@ class KeptMailsView:
         incoming = self._try_read(mail)
         subject = incoming.reading.lines[0].echo if incoming else UNREAD
         error = blank_tokens(_blanked(fault_line(mail.error), incoming))
-        return KeptMail(mail.id, mail.received_at, mail.sender, mail.recipient, subject, error)
+        return KeptMail(mail.id, mail.received_at, mail.sender, subject, error)
 
     def show(self, number: int) -> str | None:
         """Return a kept mail without its secrets, and the fault; `None` if there is no such mail.

@@ -5,14 +5,12 @@ The operator has found out in another way that the player asks.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pbmserv.commands.grammar.word_forms import is_userid
 from pbmserv.errors import MailError, OperatorError
 from pbmserv.inbound.from_field import one_mailbox
 from pbmserv.plurals import counted
+from pbmserv.service.accounts.leaving import erase_data
 from pbmserv.service.accounts.own_data import home_of
-from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.free_userids import is_free
 from pbmserv.service.core.outcome import Notification, Part
@@ -20,9 +18,8 @@ from pbmserv.service.operators.boards import end_boards_of
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.operators.people import account_part, human_named
 from pbmserv.store import audit
-from pbmserv.store.accounts import erasing, leaving, players
+from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.ladders import ladder_places
 from pbmserv.store.operators import people as operator_people
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -38,17 +35,7 @@ def erase(context: CommandContext, by: Signature, userid: str) -> Deed:
     player = _kept_player(context, userid)
     home = home_of(context, player)
     ended, letters = end_boards_of(context, by, player.id)
-    contact.keep_blocks_on_deleted(context, player.id)
-    if player.active:
-        ladder_places.leave_all(context.connection, player.id, context.now)
-        leaving.leave(context.connection, player, leaving.HAS_LEFT)
-    gone = players.by_id(context.connection, player.id)
-    assert gone is not None
-    neutral = erasing.erase(context.connection, gone)
-    others = [
-        replace(letter, part=_without_name(letter.part, player.userid, neutral))
-        for letter in letters
-    ]
+    neutral, others = erase_data(context, player, letters)
     farewell = Part("deleted", {"neutral": neutral})
     ends = f"{counted(len(ended), 'board')} ended"
     summary = f"The personal data of {player.userid} are deleted; {ends}."
@@ -89,7 +76,7 @@ def rename(context: CommandContext, by: Signature, userid: str, new: str) -> Dee
     if not is_free(context, new):
         raise OperatorError(f"nobody can have the userid {new[:40]!r}; it is taken or reserved")
     connection = context.connection
-    operator_people.rename(connection, player.id, new)
+    players.change(connection, player.id, {"userid": new})
     audit.retarget(connection, player.userid, new)
     operator_people.reserve(connection, player.userid, context.now)
     letters = []
@@ -111,7 +98,3 @@ def _kept_player(context: CommandContext, userid: str) -> Player:
     if player.state == PlayerState.DELETED:
         raise OperatorError(f"{player.userid} is deleted; nothing is kept but finished games")
     return player
-
-
-def _without_name(part: Part, userid: str, neutral: str) -> Part:
-    return replace(part, words=erasing.without_name(part.words, userid, neutral))

@@ -40,47 +40,25 @@ def _name_of(function: Callable[..., Deed]) -> str:
 
 DEEDS: Mapping[str, Callable[..., Deed]] = {
     _name_of(function): function
-    for function in (
-        announcements.announce,
-        announcements.resume,
-        announcements.stop,
-        blocked_senders.block,
-        blocked_senders.unblock,
-        games.close_game,
-        boards.end_board,
-        boards.hand_over,
-        games.open_game,
-        ratings.rebuild_ratings,
-        games.resume_game,
-        boards.set_deadline,
-        ratings.set_rated,
-        events.cancel,
-        events.create_event,
-        events.decide,
-        events.postpone,
-        events.remove,
-        kept_mails.drop_mail,
-        ladders.annul,
-        ladders.remove,
-        ladders.settle,
-        letters.drop_letter,
-        letters.flush,
-        letters.hold_letter,
-        letters.retry_failed,
-        letters.retry_letters,
-        lost_mailboxes.erase,
-        lost_mailboxes.export,
-        lost_mailboxes.rename,
-        people.merge,
-        people.reachable,
-        people.reset,
-        people.restore,
-        people.suspend,
-        reply_keys.retire,
-        reply_keys.rotate,
+    for module in (
+        announcements,
+        blocked_senders,
+        boards,
+        events,
+        games,
+        kept_mails,
+        ladders,
+        letters,
+        lost_mailboxes,
+        people,
+        ratings,
+        reply_keys,
     )
+    for name, function in inspect.getmembers(module, inspect.isfunction)
+    if not name.startswith("_") and get_type_hints(function).get("return") is Deed
 }
-"""Functions that an order can call, by their names such as ``people.rename``."""
+"""Functions that an order can call, by their names such as ``people.rename``: those that return a
+`Deed`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,10 @@ from pbmserv.store.boards import boards, closed_games, game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.delivery import bounces
 from pbmserv.store.operators import boards as operator_boards
+from pbmserv.store.operators import people
 from pbmserv.store.operators.boards import BoardLine
+from pbmserv.store.operators.people import UserLine
+from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
 Facts: TypeAlias = Sequence[tuple[str, str]]
@@ -32,7 +35,19 @@ Facts: TypeAlias = Sequence[tuple[str, str]]
 
 _ENTRIES = 20
 """Newest entries of the audit that are shown."""
-_STATUSES = tuple(BoardStatus)
+STATES = tuple(PlayerState)
+STATUSES = tuple(BoardStatus)
+
+
+def user_lines(context: CommandContext, *, state: str, like: str, most: int) -> Sequence[UserLine]:
+    """Return players in the order of their userids.
+
+    Args:
+        state: ``""`` or an unknown one for any.
+        like: part of the userid or address.
+    """
+    known_state = state if state in STATES else None
+    return people.user_lines(context.connection, known_state, like.lower(), most)
 
 
 def user_facts(context: CommandContext, userid: str) -> tuple[Facts, Sequence[Entry]]:
@@ -84,14 +99,16 @@ def _bounce_facts(context: CommandContext, player: Player, own: Sequence[str]) -
 def board_lines(
     context: CommandContext, *, player: str, status: str, game: str, most: int
 ) -> Sequence[BoardLine]:
-    """Return boards, newest first; *player*, *status* and *game* may be ``""`` for any.
+    """Return boards, newest first; *player*, *status* and *game* may be ``""`` for any, and an
+    unknown *status* is any.
 
     Raises:
         OperatorError: there is no such player or game.
     """
     player_id = player_named(context, player).id if player else None
     key = game_key(context, game) if game else None
-    return operator_boards.board_lines(context.connection, status or None, key, player_id, most)
+    known_status = status if status in STATUSES else None
+    return operator_boards.board_lines(context.connection, known_status, key, player_id, most)
 
 
 def board_facts(context: CommandContext, number: int) -> tuple[Facts, Sequence[Entry]]:
@@ -145,7 +162,7 @@ def game_lines(context: CommandContext) -> Sequence[Sequence[str]]:
             game,
             str(version),
             _state(context, game, version, stopped, closed),
-            *(str(counts.get((game, version, status), 0)) for status in _STATUSES),
+            *(str(counts.get((game, version, status), 0)) for status in STATUSES),
         )
         for game, version in keys
     ]

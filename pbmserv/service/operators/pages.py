@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from functools import partial
 from typing import Protocol, TypeVar
 
 from pbmserv.clock import Clock
@@ -16,32 +15,14 @@ from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.services import Services
 from pbmserv.service.mails.incoming import IncomingMail
-from pbmserv.service.operators import (
-    announcements,
-    blocked_senders,
-    correspondence,
-    events,
-    ladders,
-    letters,
-    overviews,
-    reply_keys,
-)
-from pbmserv.service.operators.correspondence import Correspondence
-from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, look
+from pbmserv.service.operators import correspondence
+from pbmserv.service.operators.correspondence import Correspondent
+from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, look
 from pbmserv.service.operators.form_actions import ACTIONS, Fields, number_in
 from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
 from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.server_status import ServerStatus
-from pbmserv.store.accounts.signing_keys import KeyLine
-from pbmserv.store.announcements import Announcement
-from pbmserv.store.audit import Entry
-from pbmserv.store.blocked_senders import BlockedSender
 from pbmserv.store.core.database import Database
-from pbmserv.store.operators.boards import BoardLine
-from pbmserv.store.operators.letters import LetterLine
-from pbmserv.store.operators.people import UserLine, user_lines
-from pbmserv.store.tables.accounts import PlayerState
-from pbmserv.store.tables.boards import BoardStatus
 
 T = TypeVar("T")
 
@@ -51,15 +32,6 @@ AT_ONCE = 4
 ANSWER_S = 5.0
 """Seconds that a page waits for a change."""
 
-MOST = 100
-"""Largest number of rows in a list."""
-
-ENTRIES = 20
-"""Audit entries on the page of a mail or letter, and announcements on their page."""
-
-LETTERS = letters.STATES
-PLAYERS = tuple(PlayerState)
-BOARDS = tuple(BoardStatus)
 log = logging.getLogger("pbmserv.service")
 
 
@@ -126,8 +98,8 @@ class OperatorPages:
         mails = await asyncio.to_thread(self._mails.list)
         return mails, await asyncio.to_thread(self._mails.count)
 
-    async def mail(self, number: int) -> tuple[str, bool, Sequence[Entry]]:
-        """Return a mail's text, whether it is kept, and its audit entries.
+    async def mail(self, number: int) -> tuple[str, bool]:
+        """Return a mail's text, and whether it is kept.
 
         Raises:
             OperatorError: there is no such mail.
@@ -135,107 +107,16 @@ class OperatorPages:
         text = await asyncio.to_thread(self._mails.show, number)
         if text is None:
             raise OperatorError(f"there is no mail {number}")
-        is_kept = await asyncio.to_thread(self._mails.is_kept, number)
-        return text, is_kept, await self.audit(f"mail {number}", ENTRIES)
+        return text, await asyncio.to_thread(self._mails.is_kept, number)
 
-    async def letters(self, state: str, to: str) -> Sequence[LetterLine]:
-        """Return letters, newest first; see `letters.letter_lines`."""
-        return await self._look(partial(letters.letter_lines, state=state, to=to, most=MOST))
-
-    async def letter(self, number: int) -> tuple[LetterLine, str, bool, Sequence[Entry]]:
-        """Return a letter, its text, whether operators can change it, and its audit entries.
-
-        Raises:
-            OperatorError: there is no such letter.
-        """
-        row, text = await self._look(partial(letters.letter_text, number=number))
-        entries = await self.audit(f"letter {number}", ENTRIES)
-        return row, text, row.state in letters.UNSETTLED and bool(row.recipient), entries
-
-    async def correspondence(
-        self, name: str
-    ) -> tuple[Correspondence, Sequence[tuple[int, datetime]]]:
-        """Return the mails of a player or address and the letters to them, and waiting arrivals.
-
-        Raises:
-            OperatorError: no player has this userid.
-        """
-        letters_and_mails = await self._look(partial(correspondence.read, name=name, most=MOST))
-        waiting = await asyncio.to_thread(
-            correspondence.waiting, self._mail_store, self._database, letters_and_mails.person
-        )
-        return letters_and_mails, waiting
-
-    async def players(self, state: str, like: str) -> Sequence[UserLine]:
-        """Return players in the order of their userids.
-
-        Args:
-            like: part of the userid or address.
-        """
-        return await self._look(
-            lambda c: user_lines(
-                c.connection, state if state in PLAYERS else None, like.lower(), MOST
-            )
+    async def waiting(self, person: Correspondent) -> Sequence[tuple[int, datetime]]:
+        """Return the arrivals of a correspondent that are not carried out yet."""
+        return await asyncio.to_thread(
+            correspondence.waiting, self._mail_store, self._database, person
         )
 
-    async def player(self, userid: str) -> tuple[overviews.Facts, Sequence[Entry]]:
-        """See `overviews.user_facts`."""
-        return await self._look(partial(overviews.user_facts, userid=userid))
-
-    async def boards(self, player: str, status: str, game: str) -> Sequence[BoardLine]:
-        """See `overviews.board_lines`."""
-        known_status = status if status in BOARDS else ""
-        return await self._look(
-            partial(overviews.board_lines, player=player, status=known_status, game=game, most=MOST)
-        )
-
-    async def board(self, number: int) -> tuple[overviews.Facts, Sequence[Entry]]:
-        """See `overviews.board_facts`."""
-        return await self._look(partial(overviews.board_facts, number=number))
-
-    async def events(self) -> tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]:
-        """Return the events, and pairs of players one of whom gave up early."""
-        lines = await self._look(partial(events.event_lines, most=MOST))
-        return lines, await self._look(events.watched)
-
-    async def ladders(self) -> Sequence[Sequence[str]]:
-        """See `ladders.ladder_lines`."""
-        return await self._look(ladders.ladder_lines)
-
-    async def games(self) -> Sequence[Sequence[str]]:
-        """See `overviews.game_lines`."""
-        return await self._look(overviews.game_lines)
-
-    async def game(
-        self, key: str
-    ) -> tuple[overviews.Facts, Sequence[Sequence[str]], Sequence[Entry]]:
-        """Return a game's facts, its ratings and its audit entries.
-
-        Raises:
-            OperatorError: there is no such game.
-        """
-        facts, entries = await self._look(partial(overviews.game_facts, key=key))
-        rated = await self._look(partial(overviews.standing_lines, game=key, most=MOST))
-        return facts, rated, entries
-
-    async def announcements(self) -> Sequence[tuple[Announcement, str]]:
-        """Return the newest announcements, each with its progress in words."""
-        rows = await self._look(partial(announcements.listed, most=ENTRIES))
-        return [(row, announcements.progress(row)) for row in rows]
-
-    async def keys(self) -> Sequence[KeyLine]:
-        """Return the keys of reply addresses, without their secrets."""
-        return await self._look(reply_keys.listed)
-
-    async def blocked_senders(self) -> Sequence[BlockedSender]:
-        """See `blocked_senders.blocked`."""
-        return await self._look(blocked_senders.blocked)
-
-    async def audit(self, target: str, most: int = MOST) -> Sequence[Entry]:
-        """Return audit entries, newest first, see `deeds.entries`."""
-        return await self._look(partial(entries, target=target, most=most))
-
-    async def _look(self, question: Callable[[CommandContext], T]) -> T:
+    async def look(self, question: Callable[[CommandContext], T]) -> T:
+        """Return the answer of the database to a question, see `deeds.look`."""
         return await asyncio.to_thread(look, self._services, self._database, self._clock, question)
 
     # -- changes ---------------------------------------------------------------------------

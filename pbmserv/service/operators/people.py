@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pbmserv.engine.types import Seat
 from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import password_mark
 from pbmserv.plurals import counted
+from pbmserv.service.accounts.new_addresses import boards_again
 from pbmserv.service.boards.bot_turns import is_bot
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
@@ -17,7 +17,6 @@ from pbmserv.store.accounts import leaving, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces
-from pbmserv.store.ladders import ladder_places
 from pbmserv.store.operators import people as operator_people
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -39,9 +38,8 @@ def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: b
         raise OperatorError(f"{userid} is {player.state}, so there is nothing to suspend")
     ended, letters = end_boards_of(context, by, player.id) if end_games else ([], [])
     home = player.address
-    ladder_places.leave_all(context.connection, player.id, context.now)
-    leaving.leave(context.connection, player, "the player is suspended")
-    operator_people.bar(context.connection, player.id)
+    leaving.leave(context.connection, player, "the player is suspended", context.now)
+    players.change(context.connection, player.id, {"state": PlayerState.BARRED})
     letters.append(Notification(home, None, account_part("suspended", userid, by)))
     ends = f"; {counted(len(ended), 'board')} ended" if end_games else ""
     summary = f"{userid} is suspended{ends}."
@@ -60,11 +58,10 @@ def restore(context: CommandContext, by: Signature, userid: str) -> Deed:
         raise OperatorError(f"{userid} is {player.state}, not suspended")
     own = players.addresses_of(context.connection, player.id)
     leaving.come_back(context.connection, player, own[0])
-    letters = [Notification(own[0], player.id, account_part("restored", userid, by))]
-    for number in boards.running_of(context.connection, player.id):
-        letters += board_letters(context, number, player.id)
+    letter = Notification(own[0], player.id, account_part("restored", userid, by))
+    letters = (letter, *boards_again(context, player.id))
     facts = {"before": PlayerState.BARRED, "after": PlayerState.ACTIVE}
-    return Deed("restore", f"user {userid}", f"{userid} may play again.", tuple(letters), facts)
+    return Deed("restore", f"user {userid}", f"{userid} may play again.", letters, facts)
 
 
 def reset(context: CommandContext, _: Signature, userid: str) -> Deed:
@@ -78,16 +75,15 @@ def reset(context: CommandContext, _: Signature, userid: str) -> Deed:
     player = human_named(context, userid)
     if not player.active:
         raise OperatorError(f"{userid} is {player.state}; you can reset only active accounts")
-    operator_people.revoke_addresses(context.connection, player.id, player.reply_epoch)
+    players.change(context.connection, player.id, {"reply_epoch": player.reply_epoch + 1})
     words = {"userid": userid, "mark": password_mark(player.password_hash)}
-    letters = [Notification(player.address, player.id, Part("reset", words))]
-    for number in boards.running_of(context.connection, player.id):
-        letters += board_letters(context, number, player.id)
+    letter = Notification(player.address, player.id, Part("reset", words))
+    letters = (letter, *boards_again(context, player.id))
     summary = (
         f"The reply addresses of {userid} are revoked; "
         "a letter to set a new password is on its way."
     )
-    return Deed("reset", f"user {userid}", summary, tuple(letters), {})
+    return Deed("reset", f"user {userid}", summary, letters, {})
 
 
 def reachable(context: CommandContext, by: Signature, userid: str) -> Deed:
@@ -131,19 +127,18 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
             f"{userid} and {into} play each other (board {first}), so you cannot merge them"
         )
     moved = boards.running_of(context.connection, old.id)
-    operator_people.move_daily_readings(context.connection, old.id, new.id)
-    ladder_places.leave_all(context.connection, old.id, context.now)
-    leaving.leave(context.connection, old, "the account was merged into another one")
+    operator_people.move_subscriptions(context.connection, old.id, new.id)
+    leaving.leave(context.connection, old, "the account was merged into another one", context.now)
     seats = operator_people.move_everything(context.connection, old.id, new.id)
-    operator_people.retire(context.connection, old.id)
+    closed = {"state": PlayerState.DELETED, "password_hash": "", "accept": "none"}
+    players.change(context.connection, old.id, closed)
     rebuilding.rebuild(context.connection)
-    letters = [Notification(new.address, new.id, account_part("merged", into, by, other=userid))]
-    for number in moved:
-        letters += board_letters(context, number, new.id)
+    letter = Notification(new.address, new.id, account_part("merged", into, by, other=userid))
+    letters = (letter, *boards_again(context, new.id, moved))
     all_seats = counted(seats, "seat")
     summary = f"{userid} is part of {into} now: {all_seats}, {len(moved)} of them running."
     facts = {"into": into, "seats": seats}
-    return Deed("merge", f"user {userid}", summary, tuple(letters), facts)
+    return Deed("merge", f"user {userid}", summary, letters, facts)
 
 
 def human_named(context: CommandContext, userid: str) -> Player:
@@ -171,18 +166,6 @@ def player_named(context: CommandContext, userid: str) -> Player:
     if player is None:
         raise OperatorError(f"there is no player {userid}; `pbmserv user list` shows them all")
     return player
-
-
-def board_letters(context: CommandContext, number: int, player_id: int) -> list[Notification]:
-    """Return a new letter about a board to a player who cannot answer the old ones any more."""
-    board = boards.load(context.connection, number)
-    assert board is not None
-    words = {"event": "news", "undecided": list(board.undecided), "ratings": []}
-    return [
-        Notification.sitter(sitter, Part("board", words, board.id, board.plies, Seat(sitter.seat)))
-        for sitter in board.sitters
-        if sitter.player_id == player_id
-    ]
 
 
 def account_part(event: str, userid: str, by: Signature, other: str = "") -> Part:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from pbmserv.store.accounts import players as accounts
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import add_numbered_row, change_rows, columns_of, delete_rows
 from pbmserv.store.tables.accounts import address_changes, players
 
 
@@ -48,17 +48,15 @@ def add(
     """
     stop(connection, player_id)
     return {
-        address: connection.execute(
-            insert(address_changes)
-            .values(
-                player_id=player_id,
-                address=address,
-                batch=batch,
-                created_at=now,
-                confirmed_at=now if address in confirmed else None,
-            )
-            .returning(address_changes.c.id)
-        ).scalar_one()
+        address: add_numbered_row(
+            connection,
+            address_changes,
+            player_id=player_id,
+            address=address,
+            batch=batch,
+            created_at=now,
+            confirmed_at=now if address in confirmed else None,
+        )
         for address in wanted
     }
 
@@ -90,9 +88,7 @@ def confirm(connection: Connection, change: AddressChange, now: datetime) -> lis
     player = accounts.by_id(connection, change.player_id)
     assert player is not None
     accounts.add_address(connection, change.player_id, change.address, now)
-    connection.execute(
-        update(address_changes).where(address_changes.c.id == change.id).values(confirmed_at=now)
-    )
+    change_rows(connection, address_changes, {"id": change.id}, confirmed_at=now)
     of_batch = _CHANGE.where(address_changes.c.batch == change.batch).order_by(address_changes.c.id)
     kept = [row.address for row in connection.execute(of_batch) if row.confirmed_at]
     dropped = accounts.keep_addresses(connection, change.player_id, kept)
@@ -106,4 +102,4 @@ def confirm(connection: Connection, change: AddressChange, now: datetime) -> lis
 
 def forget(connection: Connection, change_id: int) -> None:
     """Delete a change of address."""
-    connection.execute(delete(address_changes).where(address_changes.c.id == change_id))
+    delete_rows(connection, address_changes, id=change_id)

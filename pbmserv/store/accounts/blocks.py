@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 
 from sqlalchemy import Connection, delete, or_, select
 
-from pbmserv.store.core.statements import insert_into
+from pbmserv.store.core.statements import add_if_new, delete_rows
 from pbmserv.store.tables.accounts import blocked_mailboxes, blocks, players
 
 
@@ -57,13 +57,9 @@ def blockers_of(connection: Connection, blocked_id: int) -> list[int]:
 def block(connection: Connection, player_id: int, blocked_id: int, marks: Iterable[str]) -> None:
     """Block a player and these mailboxes; doing so twice changes nothing."""
     pair = {"player_id": player_id, "blocked_id": blocked_id}
-    connection.execute(insert_into(connection, blocks).values(**pair).on_conflict_do_nothing())
+    add_if_new(connection, blocks, **pair)
     for mark in marks:
-        connection.execute(
-            insert_into(connection, blocked_mailboxes)
-            .values(**pair, mark=mark)
-            .on_conflict_do_nothing()
-        )
+        add_if_new(connection, blocked_mailboxes, **pair, mark=mark)
 
 
 def unblock(
@@ -94,7 +90,7 @@ def unblock(
 def forget_by(connection: Connection, player_id: int) -> None:
     """Delete the blocks by a player."""
     for table in (blocked_mailboxes, blocks):
-        connection.execute(delete(table).where(table.c.player_id == player_id))
+        delete_rows(connection, table, player_id=player_id)
 
 
 def move(connection: Connection, old: int, new: int) -> None:
@@ -108,8 +104,4 @@ def move(connection: Connection, old: int, new: int) -> None:
                 name: new if row[name] == old else row[name] for name in ("player_id", "blocked_id")
             }
             if pair["player_id"] != pair["blocked_id"]:
-                connection.execute(
-                    insert_into(connection, table)
-                    .values(**{**row, **pair})
-                    .on_conflict_do_nothing()
-                )
+                add_if_new(connection, table, **{**row, **pair})

@@ -14,7 +14,7 @@ from pbmserv.store import audit
 from pbmserv.store.accounts import blocks, leaving
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.statements import in_chunks
+from pbmserv.store.core.statements import change_rows, delete_rows, in_chunks
 from pbmserv.store.delivery import bounces
 from pbmserv.store.tables.accounts import (
     PlayerState,
@@ -50,9 +50,7 @@ def erase(connection: Connection, player: Player) -> str:
         state=PlayerState.DELETED,
         accept="none",
     )
-    connection.execute(
-        update(players).where(players.c.id == player.id).values(**erased.columns, digest_due=None)
-    )
+    change_rows(connection, players, {"id": player.id}, **erased.columns, digest_due=None)
     names = {player.userid: neutral, **_rename_merged(connection, player.userid)}
     for userid, name in names.items():
         audit.rename(connection, userid, name)
@@ -60,8 +58,8 @@ def erase(connection: Connection, player: Player) -> str:
     _erase_letters(connection, player, names, own)
     leaving.drop_plans(connection, player.id)
     for table in (absences, addresses, address_changes, followers, invitations, notices, seeks):
-        connection.execute(delete(table).where(table.c.player_id == player.id))
-    connection.execute(update(events).where(events.c.owner_id == player.id).values(name=""))
+        delete_rows(connection, table, player_id=player.id)
+    change_rows(connection, events, {"owner_id": player.id}, name="")
     bounces.forget_strangers(connection, ever)
     blocks.forget_by(connection, player.id)
     connection.execute(delete(signups).where(signups.c.id.in_(_signups(connection, player.id))))
@@ -84,8 +82,8 @@ def _rename_merged(connection: Connection, userid: str) -> dict[str, str]:
         if part is not None and part.state == PlayerState.DELETED:
             names[name] = neutral_userid(connection, part.id)
             values = {"userid": names[name], "tz": "UTC", "remind": ""}
-            connection.execute(update(players).where(players.c.id == part.id).values(values))
-            connection.execute(delete(absences).where(absences.c.player_id == part.id))
+            change_rows(connection, players, {"id": part.id}, **values)
+            delete_rows(connection, absences, player_id=part.id)
     return names
 
 
@@ -273,7 +271,7 @@ def _erase_names(
         for row in connection.execute(letters).all():
             words = without_name(row.words, userid, neutral)
             if words != row.words:
-                connection.execute(update(outbox).where(outbox.c.id == row.id).values(words=words))
+                change_rows(connection, outbox, {"id": row.id}, words=words)
 
 
 def without_name(words: Any, userid: str, neutral: str) -> Any:

@@ -9,10 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
 from pbmserv.engine.clocks import Terms
-from pbmserv.store.core.statements import columns_of, insert_into, values_of
+from pbmserv.store.core.statements import (
+    add_if_new,
+    add_numbered_row,
+    change_rows,
+    columns_of,
+    delete_rows,
+    values_of,
+)
 from pbmserv.store.tables.accounts import InvitationState, invitations, uninvited
 
 
@@ -43,10 +50,7 @@ class Invitation:
 
 def add(connection: Connection, invitation: Invitation) -> int:
     """Store an invitation; return its number."""
-    number: int = connection.execute(
-        insert(invitations).values(values_of(invitation, invitations)).returning(invitations.c.id)
-    ).scalar_one()
-    return number
+    return add_numbered_row(connection, invitations, **values_of(invitation, invitations))
 
 
 _BY_ID = select(*columns_of(Invitation, invitations)).where(invitations.c.id == bindparam("number"))
@@ -68,9 +72,7 @@ def settle(
     connection: Connection, number: int, state: InvitationState, board_id: int | None = None
 ) -> None:
     """Note the answer to an invitation, and the board that was created from it."""
-    connection.execute(
-        update(invitations).where(invitations.c.id == number).values(state=state, board_id=board_id)
-    )
+    change_rows(connection, invitations, {"id": number}, state=state, board_id=board_id)
 
 
 def by_player(connection: Connection, player_id: int, since: datetime) -> int:
@@ -98,9 +100,7 @@ def _count(connection: Connection, which: ColumnElement[bool], since: datetime) 
 
 def refuse_all(connection: Connection, mark: str, now: datetime) -> None:
     """Note that an address wants no invitations."""
-    connection.execute(
-        insert_into(connection, uninvited).values(mark=mark, since=now).on_conflict_do_nothing()
-    )
+    add_if_new(connection, uninvited, mark=mark, since=now)
 
 
 def are_refused(connection: Connection, marks: Sequence[str]) -> bool:
@@ -111,8 +111,4 @@ def are_refused(connection: Connection, marks: Sequence[str]) -> bool:
 
 def drop_open(connection: Connection, player_id: int) -> None:
     """Delete the open invitations of a player who leaves."""
-    connection.execute(
-        delete(invitations).where(
-            invitations.c.player_id == player_id, invitations.c.state == InvitationState.OPEN
-        )
-    )
+    delete_rows(connection, invitations, player_id=player_id, state=InvitationState.OPEN)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, delete, select, update
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, delete, select, update
 
 from pbmserv.store.accounts import address_changes as address_change_rows
 from pbmserv.store.accounts import invitations as invitation_rows
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.core.statements import change_rows, delete_rows
 from pbmserv.store.delivery import bounces
+from pbmserv.store.ladders import ladder_places
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import followers, seats, seeks, submitted_moves, unconfirmed_boards
 from pbmserv.store.tables.boxes import daily_readers
@@ -19,14 +23,15 @@ HAS_LEFT = "the player has left"
 """Why a letter to somebody who left was not sent, for the operator."""
 
 
-def leave(connection: Connection, player: Player, why: str) -> None:
-    """End all letters to a player.
+def leave(connection: Connection, player: Player, why: str, now: datetime) -> None:
+    """Take a player off all ladders and teams, and end all letters to the player.
 
     The address is removed, every reply address is revoked, and nothing waits any more.
 
     Args:
         why: the reason why waiting letters are not sent, for the operator.
     """
+    ladder_places.leave_all(connection, player.id, now)
     connection.execute(
         update(players)
         .where(players.c.id == player.id)
@@ -41,13 +46,18 @@ def leave(connection: Connection, player: Player, why: str) -> None:
     )
     _leave_team(connection, player.id)
     for table in (seeks, followers, daily_readers, unconfirmed_boards, regulars):
-        connection.execute(delete(table).where(table.c.player_id == player.id))
+        delete_rows(connection, table, player_id=player.id)
     address_change_rows.stop(connection, player.id)
     invitation_rows.drop_open(connection, player.id)
     drop_plans(connection, player.id)
+    fail_unsent(connection, outbox.c.player_id == player.id, why)
+
+
+def fail_unsent(connection: Connection, which: ColumnElement[bool], why: str) -> None:
+    """Fail those of some letters that are not sent yet."""
     connection.execute(
         update(outbox)
-        .where(outbox.c.player_id == player.id, outbox.c.state.in_(UNSENT))
+        .where(which, outbox.c.state.in_(UNSENT))
         .values(state=LetterState.FAILED, due_at=None, error=why)
     )
 
@@ -60,17 +70,13 @@ def _leave_team(connection: Connection, player_id: int) -> None:
         .where(teams.c.id.in_(own), teams.c.due_at.is_not(None))
         .values(due_at=teams.c.created_at)
     )
-    connection.execute(delete(team_members).where(team_members.c.player_id == player_id))
+    delete_rows(connection, team_members, player_id=player_id)
 
 
 def come_back(connection: Connection, player: Player, address: str) -> None:
     """Send letters to *address*, a confirmed one, again, and forget the bounces from there."""
     bounces.forgive(connection, [address])
-    connection.execute(
-        update(players)
-        .where(players.c.id == player.id)
-        .values(state=PlayerState.ACTIVE, address=address)
-    )
+    change_rows(connection, players, {"id": player.id}, state=PlayerState.ACTIVE, address=address)
 
 
 def drop_plans(connection: Connection, player_id: int) -> None:

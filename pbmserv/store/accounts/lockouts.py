@@ -11,7 +11,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, case, delete, select, update
 
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import columns_of, delete_rows, insert_into, put_row
 from pbmserv.store.tables.accounts import password_sources, wrong_passwords
 
 
@@ -81,7 +81,7 @@ def locked_keys(connection: Connection, keys: Collection[str], now: datetime) ->
 
 def forget(connection: Connection, key: str) -> None:
     """Remove the count and the lock of a key."""
-    connection.execute(delete(wrong_passwords).where(wrong_passwords.c.key == key))
+    delete_rows(connection, wrong_passwords, key=key)
 
 
 def is_source(connection: Connection, key: str, now: datetime) -> bool:
@@ -93,11 +93,7 @@ def is_source(connection: Connection, key: str, now: datetime) -> bool:
 
 def note_source(connection: Connection, key: str, forget_at: datetime) -> None:
     """Remember a source of a right password."""
-    connection.execute(
-        insert_into(connection, password_sources)
-        .values(key=key, forget_at=forget_at)
-        .on_conflict_do_update(index_elements=["key"], set_={"forget_at": forget_at})
-    )
+    put_row(connection, password_sources, {"key": key}, forget_at=forget_at)
 
 
 def prune(connection: Connection, now: datetime) -> int:

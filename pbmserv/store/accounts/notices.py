@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, select
 
-from pbmserv.store.core.statements import insert_into
+from pbmserv.store.core.statements import delete_rows, insert_into
 from pbmserv.store.tables.accounts import notices
 
 
@@ -31,14 +31,11 @@ def note(
 
 def last(connection: Connection, player_id: int, kind: str) -> datetime | None:
     """Return when a notice of this kind was last sent, `None` if never."""
-    told_at: datetime | None = connection.execute(
+    return connection.execute(
         select(notices.c.told_at).where(notices.c.player_id == player_id, notices.c.kind == kind)
     ).scalar()
-    return told_at
 
 
 def forget(connection: Connection, player_id: int, kind: str) -> None:
     """Forget that a notice was sent."""
-    connection.execute(
-        delete(notices).where(notices.c.player_id == player_id, notices.c.kind == kind)
-    )
+    delete_rows(connection, notices, player_id=player_id, kind=kind)

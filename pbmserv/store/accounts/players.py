@@ -15,12 +15,11 @@ from sqlalchemy import (
     exists,
     func,
     select,
-    update,
 )
 
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import add_if_new, change_rows, columns_of, insert_into
 from pbmserv.store.delivery import bounces
 from pbmserv.store.tables.accounts import PlayerState, addresses, players
 from pbmserv.store.tables.boards import seats
@@ -196,11 +195,7 @@ def add_address(connection: Connection, player_id: int, address: str, now: datet
 
     Bounces from the address are forgotten, since it has just been shown to work.
     """
-    connection.execute(
-        insert_into(connection, addresses)
-        .values(address=address, player_id=player_id, confirmed_at=now)
-        .on_conflict_do_nothing()
-    )
+    add_if_new(connection, addresses, address=address, player_id=player_id, confirmed_at=now)
     bounces.forgive(connection, [address])
 
 
@@ -224,7 +219,7 @@ def has_address(connection: Connection, player_id: int, address: str) -> bool:
 
 def change(connection: Connection, player_id: int, values: Mapping[str, Any]) -> None:
     """Set columns of a player's row."""
-    connection.execute(update(players).where(players.c.id == player_id).values(**values))
+    change_rows(connection, players, {"id": player_id}, **values)
 
 
 def keep_addresses(connection: Connection, player_id: int, kept: Sequence[str]) -> list[str]:

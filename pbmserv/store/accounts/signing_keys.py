@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select
 
-from pbmserv.store.core.statements import insert_into
+from pbmserv.store.core.statements import add_if_new, change_rows
 from pbmserv.store.tables.accounts import keys
 
 
@@ -46,13 +46,9 @@ def _secrets(connection: Connection, *, is_retired: bool) -> dict[int, bytes]:
 
 def retire(connection: Connection, key_id: int, now: datetime) -> None:
     """Retire a key, so that it verifies no address."""
-    connection.execute(update(keys).where(keys.c.id == key_id).values(retired_at=now))
+    change_rows(connection, keys, {"id": key_id}, retired_at=now)
 
 
 def add(connection: Connection, key_id: int, secret: bytes, now: datetime) -> None:
     """Add a key; do nothing if another process has added this id first."""
-    connection.execute(
-        insert_into(connection, keys)
-        .values(id=key_id, secret=secret, created_at=now)
-        .on_conflict_do_nothing()
-    )
+    add_if_new(connection, keys, id=key_id, secret=secret, created_at=now)

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, select, update
 
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import add_numbered_row, change_rows, columns_of
 from pbmserv.store.tables.accounts import signups
 
 
@@ -67,19 +67,16 @@ def add(
     challenge: WaitingChallenge | None = None,
 ) -> int:
     """Store a request until it is confirmed; return its id."""
-    signup_id: int = connection.execute(
-        insert(signups)
-        .values(
-            userid=userid,
-            password_hash=password_hash,
-            address=address,
-            batch=batch,
-            created_at=now,
-            challenge=None if challenge is None else asdict(challenge),
-        )
-        .returning(signups.c.id)
-    ).scalar_one()
-    return signup_id
+    return add_numbered_row(
+        connection,
+        signups,
+        userid=userid,
+        password_hash=password_hash,
+        address=address,
+        batch=batch,
+        created_at=now,
+        challenge=None if challenge is None else asdict(challenge),
+    )
 
 
 _SIGNUP = select(*columns_of(PendingSignup, signups))
@@ -123,12 +120,11 @@ def note_questions(connection: Connection, numbers: Sequence[int], now: datetime
 
 def batch_owner(connection: Connection, batch: str) -> int | None:
     """Return the player that another request of the same batch has created."""
-    player_id: int | None = connection.execute(
+    return connection.execute(
         select(signups.c.player_id)
         .where(signups.c.batch == batch, signups.c.player_id.is_not(None))
         .limit(1)
     ).scalar()
-    return player_id
 
 
 def challenge_of(connection: Connection, address: str, since: datetime) -> WaitingChallenge | None:
@@ -156,4 +152,4 @@ def forget_challenge(connection: Connection, address: str) -> None:
 
 def settle(connection: Connection, signup_id: int, player_id: int) -> None:
     """Note the player that a request has created."""
-    connection.execute(update(signups).where(signups.c.id == signup_id).values(player_id=player_id))
+    change_rows(connection, signups, {"id": signup_id}, player_id=player_id)

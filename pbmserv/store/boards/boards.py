@@ -26,7 +26,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.store import clocks
 from pbmserv.store.boards import player_boards
 from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.statements import columns_of, values_of
+from pbmserv.store.core.statements import add_numbered_row, change_rows, columns_of, values_of
 from pbmserv.store.shared_boxes import shared_boxes
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import RUNNING, BoardStatus, boards, followers, plies, seats
@@ -308,20 +308,18 @@ def create(connection: Connection, new: NewBoard, now: datetime) -> int:
     sitting = new.sitting
     asked_seats = [Seat(seat) for seat, player in enumerate(sitting) if player not in new.accepted]
     times = clocks.opening(connection, sitting, asked_seats or new.waiting, new.terms, now)
-    board_id: int = connection.execute(
-        insert(boards)
-        .values(
-            **values_of(new, boards),
-            seats=len(sitting),
-            status=BoardStatus.PROPOSED if asked_seats else BoardStatus.ACTIVE,
-            plies=0,
-            created_at=now,
-            **columns_of_terms(new.terms),
-            clocks=to_json(times.clocks),
-            due_at=times.due_at,
-        )
-        .returning(boards.c.id)
-    ).scalar_one()
+    board_id = add_numbered_row(
+        connection,
+        boards,
+        **values_of(new, boards),
+        seats=len(sitting),
+        status=BoardStatus.PROPOSED if asked_seats else BoardStatus.ACTIVE,
+        plies=0,
+        created_at=now,
+        **columns_of_terms(new.terms),
+        clocks=to_json(times.clocks),
+        due_at=times.due_at,
+    )
     connection.execute(
         insert(seats),
         [
@@ -340,11 +338,7 @@ def create(connection: Connection, new: NewBoard, now: datetime) -> int:
 
 def accept(connection: Connection, board_id: int, player_id: int, now: datetime) -> None:
     """Note that a player accepts, at all seats that the player has."""
-    connection.execute(
-        update(seats)
-        .where(seats.c.board_id == board_id, seats.c.player_id == player_id)
-        .values(accepted_at=now)
-    )
+    change_rows(connection, seats, {"board_id": board_id, "player_id": player_id}, accepted_at=now)
     player_boards.refresh(connection, board_id)
 
 
@@ -354,7 +348,7 @@ def set_status(connection: Connection, board_id: int, status: BoardStatus) -> No
     if status == BoardStatus.DECLINED:
         values |= {"clocks": None, "due_at": None}
         shared_boxes.give_up(connection, board_id)
-    connection.execute(update(boards).where(boards.c.id == board_id).values(values))
+    change_rows(connection, boards, {"id": board_id}, **values)
     player_boards.refresh(connection, board_id)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, insert, select
 
+from pbmserv.store.core.statements import delete_rows
 from pbmserv.store.tables.operators import closed_games
 
 
@@ -28,4 +29,4 @@ def close(connection: Connection, game: str, now: datetime) -> None:
 
 def reopen(connection: Connection, game: str) -> None:
     """Open a closed game again."""
-    connection.execute(delete(closed_games).where(closed_games.c.game == game))
+    delete_rows(connection, closed_games, game=game)

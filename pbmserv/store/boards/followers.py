@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, delete, func, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import columns_of, delete_rows, put_row
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import followers
 
@@ -17,7 +17,6 @@ class Follower:
     """A player who follows a board: every turn (*what* is ``all``) or its end (``end``)."""
 
     player_id: int
-    userid: str
     address: str
     what: str
 
@@ -47,31 +46,21 @@ def boards_of(connection: Connection, player_id: int) -> list[tuple[int, str]]:
 
 def count(connection: Connection, board_id: int) -> int:
     """Return the number of followers of a board."""
-    number: int = connection.execute(
+    return connection.execute(
         select(func.count()).select_from(followers).where(followers.c.board_id == board_id)
     ).scalar_one()
-    return number
 
 
 def follow(connection: Connection, board_id: int, player_id: int, what: str) -> None:
     """Follow a board, or change what is followed."""
-    connection.execute(
-        insert_into(connection, followers)
-        .values(board_id=board_id, player_id=player_id, what=what)
-        .on_conflict_do_update(index_elements=["board_id", "player_id"], set_={"what": what})
-    )
+    put_row(connection, followers, {"board_id": board_id, "player_id": player_id}, what=what)
 
 
 def unfollow(connection: Connection, board_id: int, player_id: int) -> bool:
     """Stop following a board; return whether the player followed it."""
-    result = connection.execute(
-        delete(followers).where(
-            followers.c.board_id == board_id, followers.c.player_id == player_id
-        )
-    )
-    return result.rowcount > 0
+    return delete_rows(connection, followers, board_id=board_id, player_id=player_id) > 0
 
 
 def drop_all(connection: Connection, board_id: int) -> None:
     """Remove all followers of a board."""
-    connection.execute(delete(followers).where(followers.c.board_id == board_id))
+    delete_rows(connection, followers, board_id=board_id)

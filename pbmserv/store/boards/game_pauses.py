@@ -11,7 +11,12 @@ from sqlalchemy import Connection, func, or_, select, update
 from pbmserv.engine.time_spans import Span
 from pbmserv.errors import GameAway
 from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import (
+    add_if_new,
+    change_rows,
+    columns_of,
+    values_of,
+)
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import RUNNING, boards, seats
 from pbmserv.store.tables.bots import house_turns
@@ -58,13 +63,7 @@ _STOPPED = Prepared(
 
 def add_stop(connection: Connection, stop: Stop) -> bool:
     """Store a stop; return `False` if it is stored already."""
-    added = connection.execute(
-        insert_into(connection, game_stops)
-        .values(id=stop.id, game=stop.game, stopped_at=stop.stopped_at)
-        .on_conflict_do_nothing()
-        .returning(game_stops.c.id)
-    )
-    return added.first() is not None
+    return add_if_new(connection, game_stops, **values_of(stop, game_stops))
 
 
 def count_stops(connection: Connection, game: str, since: datetime) -> int:
@@ -84,13 +83,7 @@ def count_stops(connection: Connection, game: str, since: datetime) -> int:
 
 def begin(connection: Connection, game: str, kind: PauseKind, why: str, now: datetime) -> bool:
     """Begin a pause; return `False` if the game has one of this kind already."""
-    added = connection.execute(
-        insert_into(connection, game_pauses)
-        .values(game=game, kind=kind, why=why, begins=now, ends=None)
-        .on_conflict_do_nothing()
-        .returning(game_pauses.c.id)
-    )
-    return added.first() is not None
+    return add_if_new(connection, game_pauses, game=game, kind=kind, why=why, begins=now)
 
 
 def rest_bots(connection: Connection, game: str) -> None:
@@ -100,7 +93,7 @@ def rest_bots(connection: Connection, game: str) -> None:
 
 def _set_bots_due(connection: Connection, game: str, due_at: datetime) -> None:
     """Set when bots move on the boards of a game on which it is their turn."""
-    connection.execute(update(house_turns).where(house_turns.c.game == game).values(due_at=due_at))
+    change_rows(connection, house_turns, {"game": game}, due_at=due_at)
 
 
 def end(connection: Connection, game: str, kind: PauseKind, now: datetime) -> bool:
@@ -108,12 +101,8 @@ def end(connection: Connection, game: str, kind: PauseKind, now: datetime) -> bo
 
     Earlier stops count no more. Return whether the game had such a pause.
     """
-    ended = connection.execute(
-        update(game_pauses)
-        .where(_OPEN, game_pauses.c.game == game, game_pauses.c.kind == kind)
-        .values(ends=now)
-    )
-    if not ended.rowcount:
+    which = {"game": game, "kind": kind, "ends": None}
+    if not change_rows(connection, game_pauses, which, ends=now):
         return False
     _set_bots_due(connection, game, now)
     connection.execute(

@@ -187,8 +187,7 @@ def running_with(connection: Connection, player_id: int) -> dict[str, int]:
 
 def ended_at(connection: Connection, board_id: int) -> datetime | None:
     """Return when a board ended."""
-    moment: datetime | None = connection.execute(_ENDED_AT, {"board": board_id}).scalar()
-    return moment
+    return connection.execute(_ENDED_AT, {"board": board_id}).scalar()
 
 
 def _page(

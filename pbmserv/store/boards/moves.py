@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from pbmserv.engine.clocks import to_json
 from pbmserv.engine.record import NOT_PLAYED, Ply
 from pbmserv.engine.types import Seat
 from pbmserv.store.clocks import Times
 from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import change_rows, delete_rows
 from pbmserv.store.tables.boards import boards, plies, seats, submitted_moves
 
 _PLIES = Prepared(
@@ -46,7 +47,7 @@ def record(connection: Connection, board_id: int, after: int = 0) -> list[Ply]:
 
 def last_move_at(connection: Connection, player_id: int, since: datetime) -> datetime | None:
     """Return when a player last moved on any board after a moment, `None` for never."""
-    moment: datetime | None = connection.execute(
+    return connection.execute(
         select(plies.c.created_at)
         .join(seats, (seats.c.board_id == plies.c.board_id) & (seats.c.seat == plies.c.seat))
         .where(
@@ -57,7 +58,6 @@ def last_move_at(connection: Connection, player_id: int, since: datetime) -> dat
         .order_by(plies.c.created_at.desc())
         .limit(1)
     ).scalar()
-    return moment
 
 
 def add(
@@ -120,7 +120,7 @@ def keep_plan(connection: Connection, board_id: int, seat: Seat, plan: str | Non
 
 def drop_plans(connection: Connection, board_id: int) -> None:
     """Delete every plan of a board."""
-    connection.execute(update(seats).where(seats.c.board_id == board_id).values(plan=None))
+    change_rows(connection, seats, {"board_id": board_id}, plan=None)
 
 
 def submitted(connection: Connection, board_id: int, seat: Seat) -> tuple[int, str] | None:
@@ -143,8 +143,4 @@ def submit(
 
 def drop_submitted(connection: Connection, board_id: int, seat: Seat) -> None:
     """Delete a seat's submitted move."""
-    connection.execute(
-        delete(submitted_moves).where(
-            submitted_moves.c.board_id == board_id, submitted_moves.c.seat == seat
-        )
-    )
+    delete_rows(connection, submitted_moves, board_id=board_id, seat=seat)

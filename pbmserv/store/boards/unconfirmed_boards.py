@@ -9,10 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, select
 
 from pbmserv.engine.clocks import Terms
-from pbmserv.store.core.statements import columns_of, values_of
+from pbmserv.store.core.statements import (
+    add_numbered_row,
+    change_rows,
+    columns_of,
+    delete_rows,
+    values_of,
+)
 from pbmserv.store.tables.boards import unconfirmed_boards
 
 
@@ -39,12 +45,7 @@ class Unconfirmed:
 
 def add(connection: Connection, board: Unconfirmed) -> int:
     """Store a board that waits for a confirmation; return its number."""
-    number: int = connection.execute(
-        insert(unconfirmed_boards)
-        .values(values_of(board, unconfirmed_boards))
-        .returning(unconfirmed_boards.c.id)
-    ).scalar_one()
-    return number
+    return add_numbered_row(connection, unconfirmed_boards, **values_of(board, unconfirmed_boards))
 
 
 def lock(connection: Connection, number: int) -> Unconfirmed | None:
@@ -59,13 +60,9 @@ def lock(connection: Connection, number: int) -> Unconfirmed | None:
 
 def note_created(connection: Connection, number: int, board_id: int) -> None:
     """Note the board that was created."""
-    connection.execute(
-        update(unconfirmed_boards)
-        .where(unconfirmed_boards.c.id == number)
-        .values(board_id=board_id)
-    )
+    change_rows(connection, unconfirmed_boards, {"id": number}, board_id=board_id)
 
 
 def drop(connection: Connection, number: int) -> None:
     """Delete a board that its player does not want."""
-    connection.execute(delete(unconfirmed_boards).where(unconfirmed_boards.c.id == number))
+    delete_rows(connection, unconfirmed_boards, id=number)

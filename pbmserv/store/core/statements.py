@@ -1,8 +1,8 @@
-"""Parts of statements that several tables need: upserts, columns, due rows, and old rows."""
+"""Statements that many tables need: add, change and delete rows, find due and old rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
 from typing import Any, TypeVar
@@ -13,7 +13,9 @@ from sqlalchemy import (
     FromClause,
     Table,
     delete,
+    insert,
     select,
+    update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -25,6 +27,44 @@ def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sql
     if connection.dialect.name == "postgresql":
         return postgresql.insert(table)
     return sqlite.insert(table)
+
+
+def add_numbered_row(connection: Connection, table: Table, **values: Any) -> int:
+    """Add a row to a table that numbers its rows by `id`; return its number."""
+    number: int = connection.execute(
+        insert(table).values(values).returning(table.c.id)
+    ).scalar_one()
+    return number
+
+
+def add_if_new(connection: Connection, table: Table, **values: Any) -> bool:
+    """Add a row unless there is one with its key; return whether it was added."""
+    new = insert_into(connection, table).values(values).on_conflict_do_nothing()
+    return connection.execute(new.returning(*table.primary_key)).first() is not None
+
+
+def put_row(connection: Connection, table: Table, key: Mapping[str, Any], **values: Any) -> None:
+    """Add a row, or set these values of the row with this key."""
+    new = insert_into(connection, table).values({**key, **values})
+    connection.execute(new.on_conflict_do_update(index_elements=list(key), set_=values))
+
+
+def change_rows(
+    connection: Connection, table: Table, which: Mapping[str, Any], **values: Any
+) -> int:
+    """Set columns of the rows with the values *which* (`None`: null); return their number."""
+    return connection.execute(
+        update(table).where(*_equalities(table, which)).values(values)
+    ).rowcount
+
+
+def delete_rows(connection: Connection, table: Table, **which: Any) -> int:
+    """Delete the rows with these values; return their number."""
+    return connection.execute(delete(table).where(*_equalities(table, which))).rowcount
+
+
+def _equalities(table: Table, which: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+    return [table.c[name] == value for name, value in which.items()]
 
 
 CHUNK = 500
@@ -57,7 +97,7 @@ def older(
     return list(connection.execute(statement).scalars())
 
 
-def due_keys(connection: Connection, table: Table, now: datetime, most: int) -> list[int]:
+def due_keys(connection: Connection, now: datetime, most: int, *, table: Table) -> list[int]:
     """Return the keys of up to *most* rows of a table that are due, longest due first.
 
     Args:
@@ -69,7 +109,7 @@ def due_keys(connection: Connection, table: Table, now: datetime, most: int) -> 
 
 
 def claim_due(
-    connection: Connection, row: type[T], table: Table, key: int, now: datetime
+    connection: Connection, key: int, now: datetime, *, row: type[T], table: Table
 ) -> T | None:
     """Lock and return a row that is due; `None` if another process has it or has handled it.
 
@@ -81,6 +121,17 @@ def claim_due(
     due = select(*columns_of(row, table)).where(key_column == key, table.c.due_at <= now)
     claimed = connection.execute(due.with_for_update(skip_locked=True)).first()
     return None if claimed is None else row(*claimed)
+
+
+def put_off_due(connection: Connection, key: int, until: datetime, *, table: Table) -> None:
+    """Let a row that is due be due no earlier than *until*.
+
+    Args:
+        table: as for `due_keys`.
+    """
+    (key_column,) = table.primary_key
+    is_due = (key_column == key, table.c.due_at <= until)
+    connection.execute(update(table).where(*is_due).values(due_at=until))
 
 
 def remove(connection: Connection, numbers: Sequence[int], *, table: Table) -> None:

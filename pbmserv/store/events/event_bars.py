@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
-from pbmserv.store.core.statements import insert_into
+from pbmserv.store.core.statements import put_row
 from pbmserv.store.tables.events import event_bars
 
 
@@ -19,18 +19,13 @@ def barred_until(
     Args:
         player_ids: the person's names.
     """
-    until: datetime | None = connection.execute(
+    return connection.execute(
         select(func.max(event_bars.c.until)).where(
             event_bars.c.player_id.in_(player_ids), event_bars.c.until > now
         )
     ).scalar()
-    return until
 
 
 def bar(connection: Connection, player_id: int, until: datetime) -> None:
     """Let a player enter no events until a moment."""
-    connection.execute(
-        insert_into(connection, event_bars)
-        .values(player_id=player_id, until=until)
-        .on_conflict_do_update(index_elements=["player_id"], set_={"until": until})
-    )
+    put_row(connection, event_bars, {"player_id": player_id}, until=until)

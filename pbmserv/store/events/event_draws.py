@@ -60,7 +60,6 @@ class LastPlace:
         size: number of players in the group.
     """
 
-    player_id: int
     number: int
     group_number: int
     place: int | None
@@ -95,7 +94,7 @@ def last_places(connection: Connection, kind: str, game: str, before: int) -> di
         )
         .order_by(events.c.number)
     )
-    return {row.player_id: LastPlace(*row) for row in rows}
+    return {player_id: LastPlace(*place) for player_id, *place in rows}
 
 
 def ordinals(connection: Connection, game: str, event_id: int) -> dict[int, tuple[float, int]]:

@@ -9,9 +9,9 @@ from typing import TypedDict, Unpack
 
 from sqlalchemy import Connection, delete, func, or_, select, update
 
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import change_rows, columns_of, delete_rows, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.events import EntryStatus, entries, events, pairings, regulars
+from pbmserv.store.tables.events import EntryStatus, entries, events, pairings
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,32 +188,18 @@ def change(
     connection: Connection, event_id: int, player_id: int, **changes: Unpack[EntryChanges]
 ) -> None:
     """Set columns of an entry."""
-    connection.execute(
-        update(entries)
-        .where(entries.c.event_id == event_id, entries.c.player_id == player_id)
-        .values(**changes)
-    )
+    change_rows(connection, entries, {"event_id": event_id, "player_id": player_id}, **changes)
 
 
 def mute(connection: Connection, event_id: int, player_id: int) -> bool:
     """Send a player no more letters about an event; return whether that changed anything."""
-    result = connection.execute(
-        update(entries)
-        .where(
-            entries.c.event_id == event_id,
-            entries.c.player_id == player_id,
-            entries.c.muted.is_(False),
-        )
-        .values(muted=True)
-    )
-    return result.rowcount > 0
+    which = {"event_id": event_id, "player_id": player_id, "muted": False}
+    return change_rows(connection, entries, which, muted=True) > 0
 
 
 def drop(connection: Connection, event_id: int, player_id: int) -> None:
     """Remove a player from an event that has not started."""
-    connection.execute(
-        delete(entries).where(entries.c.event_id == event_id, entries.c.player_id == player_id)
-    )
+    delete_rows(connection, entries, event_id=event_id, player_id=player_id)
 
 
 def set_lineup(
@@ -264,11 +250,4 @@ def move(connection: Connection, old: int, new: int) -> None:
         .where(entries.c.player_id == old, entries.c.event_id.not_in(events_of_new))
         .values(player_id=new)
     )
-    games = select(regulars.c.game).where(regulars.c.player_id == new)
-    connection.execute(
-        update(regulars)
-        .where(regulars.c.player_id == old, regulars.c.game.not_in(games))
-        .values(player_id=new)
-    )
-    connection.execute(delete(regulars).where(regulars.c.player_id == old))
-    connection.execute(update(events).where(events.c.owner_id == old).values(owner_id=new))
+    change_rows(connection, events, {"owner_id": old}, owner_id=new)

@@ -156,8 +156,7 @@ def first_board(connection: Connection, event_id: int, player_id: int) -> int | 
         pairings.c.event_id == event_id,
         or_(pairings.c.first_id == player_id, pairings.c.second_id == player_id),
     )
-    first: int | None = connection.execute(statement).scalar()
-    return first
+    return connection.execute(statement).scalar()
 
 
 def groups(connection: Connection, event_id: int, round_number: int | None = None) -> set[int]:

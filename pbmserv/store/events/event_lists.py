@@ -46,17 +46,16 @@ def has_entered_before(connection: Connection, player_id: int, kind: str) -> boo
 
 def count_owned(connection: Connection, player_id: int) -> int:
     """Return the number of events of a player that are not over."""
-    number: int = connection.execute(
+    return connection.execute(
         select(func.count())
         .select_from(events)
         .where(events.c.owner_id == player_id, events.c.status.not_in(OVER))
     ).scalar_one()
-    return number
 
 
 def count_invited(connection: Connection, owner_id: int, since: datetime) -> int:
     """Return the number of open invitations to a player's events that were sent since a moment."""
-    number: int = connection.execute(
+    return connection.execute(
         select(func.count())
         .select_from(entries)
         .join(events, events.c.id == entries.c.event_id)
@@ -66,12 +65,11 @@ def count_invited(connection: Connection, owner_id: int, since: datetime) -> int
             entries.c.entered_at > since,
         )
     ).scalar_one()
-    return number
 
 
 def count_entered(connection: Connection, player_ids: Collection[int]) -> int:
     """Return the number of events that are not over and that one of some players has entered."""
-    number: int = connection.execute(
+    return connection.execute(
         select(func.count(func.distinct(entries.c.event_id)))
         .join(events, events.c.id == entries.c.event_id)
         .where(
@@ -80,7 +78,6 @@ def count_entered(connection: Connection, player_ids: Collection[int]) -> int:
             events.c.status.not_in(OVER),
         )
     ).scalar_one()
-    return number
 
 
 def count_forfeits(connection: Connection, like: Event, player_id: int, since: datetime) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
-from sqlalchemy import Connection, and_, bindparam, exists, func, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, exists, func, or_, select
 
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import change_rows, columns_of, insert_into, put_off_due
 from pbmserv.store.events.event_games import IS_ENDED
 from pbmserv.store.shared_boxes.event_boxes import all_finished
 from pbmserv.store.tables.boards import boards
@@ -34,7 +35,6 @@ class Event:
         closes_at: entries close then.
         ends_at: end of the present round; games that still run are decided then.
         round: the present round, 0 before the first.
-        due_at: next change by the scheduler; `None` if it is over.
     """
 
     id: int
@@ -50,7 +50,6 @@ class Event:
     starts_at: datetime
     ends_at: datetime | None
     round: int
-    due_at: datetime | None
     finished_at: datetime | None
 
     @property
@@ -101,11 +100,8 @@ def claim(connection: Connection, event_id: int, now: datetime) -> Event | None:
     return None if row is None else Event(*row)
 
 
-def put_off(connection: Connection, event_id: int, until: datetime) -> None:
-    """Handle an event no earlier than *until*, unless one of its games ends before that."""
-    connection.execute(
-        update(events).where(events.c.id == event_id, events.c.due_at <= until).values(due_at=until)
-    )
+put_off = partial(put_off_due, table=events)
+"""Handle an event no earlier than a moment, unless one of its games ends before that."""
 
 
 def create(
@@ -127,7 +123,7 @@ def create(
     Returns:
         Its id; `None` if another process has just added one with this kind, game and number.
     """
-    event_id: int | None = connection.execute(
+    return connection.execute(
         insert_into(connection, events)
         .values(
             kind=kind,
@@ -147,7 +143,6 @@ def create(
         .on_conflict_do_nothing(index_elements=["kind", "game", "number"])
         .returning(events.c.id)
     ).scalar()
-    return event_id
 
 
 def next_number(connection: Connection, kind: str, game: str) -> int:
@@ -171,7 +166,7 @@ class Changes(TypedDict, total=False):
 
 def change(connection: Connection, event_id: int, **changes: Unpack[Changes]) -> None:
     """Set columns of an event."""
-    connection.execute(update(events).where(events.c.id == event_id).values(**changes))
+    change_rows(connection, events, {"id": event_id}, **changes)
 
 
 def load(connection: Connection, event_id: int) -> Event | None:
@@ -213,15 +208,9 @@ def open_event(connection: Connection, kind: str, game: str, now: datetime) -> E
 
 def id_of_board(connection: Connection, board_id: int) -> int | None:
     """Return the event of a board, `None` if it belongs to none."""
-    event_id: int | None = connection.execute(
-        select(boards.c.event_id).where(boards.c.id == board_id)
-    ).scalar()
-    return event_id
+    return connection.execute(select(boards.c.event_id).where(boards.c.id == board_id)).scalar()
 
 
 def end_of(connection: Connection, event_id: int) -> datetime | None:
     """Return the end of the present round of an event."""
-    ends_at: datetime | None = connection.execute(
-        select(events.c.ends_at).where(events.c.id == event_id)
-    ).scalar()
-    return ends_at
+    return connection.execute(select(events.c.ends_at).where(events.c.id == event_id)).scalar()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, delete, select
+from sqlalchemy import Connection, bindparam, select
 
-from pbmserv.store.core.statements import insert_into
+from pbmserv.store.core.statements import add_if_new, delete_rows, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.events import EntryStatus, entries, event_bars, events, regulars
 
@@ -21,19 +21,12 @@ def is_regular(connection: Connection, game: str, player_id: int) -> bool:
 
 def add(connection: Connection, game: str, player_id: int, now: datetime) -> None:
     """Enter a player into each further season of a game's league."""
-    connection.execute(
-        insert_into(connection, regulars)
-        .values(game=game, player_id=player_id, since=now)
-        .on_conflict_do_nothing()
-    )
+    add_if_new(connection, regulars, game=game, player_id=player_id, since=now)
 
 
 def drop(connection: Connection, game: str, player_id: int) -> bool:
     """End the recurring entry of a player; return whether there was one."""
-    result = connection.execute(
-        delete(regulars).where(regulars.c.game == game, regulars.c.player_id == player_id)
-    )
-    return result.rowcount > 0
+    return delete_rows(connection, regulars, game=game, player_id=player_id) > 0
 
 
 def enter_all(connection: Connection, event_id: int, game: str, now: datetime) -> None:

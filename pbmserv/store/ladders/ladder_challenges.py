@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select, update
 
-from pbmserv.store.core.statements import claim_due, columns_of
+from pbmserv.store.core.statements import claim_due, columns_of, put_off_due
 from pbmserv.store.tables.boards import BoardStatus, boards
 from pbmserv.store.tables.ladders import ladder_games
 
@@ -20,7 +21,7 @@ class Challenge:
     """A challenge of a ladder and its board.
 
     Attributes:
-        ended_at, result: `None` until the result has been carried out.
+        ended_at: `None` until the result has been carried out.
     """
 
     board_id: int
@@ -29,7 +30,6 @@ class Challenge:
     defender_id: int
     begun_at: datetime
     ended_at: datetime | None
-    result: str | None
 
 
 _CHALLENGE = select(*columns_of(Challenge, ladder_games))
@@ -108,9 +108,10 @@ def due(connection: Connection, now: datetime, most: int) -> list[int]:
     return list(connection.execute(_DUE, {"now": now, "most": most}).scalars())
 
 
-def claim(connection: Connection, board_id: int, now: datetime) -> Challenge | None:
-    """Lock a due challenge; return `None` if another process has it or has carried it out."""
-    return claim_due(connection, Challenge, ladder_games, board_id, now)
+claim = partial(claim_due, row=Challenge, table=ladder_games)
+"""Lock a due challenge; return `None` if another process has it or has carried it out."""
+put_off = partial(put_off_due, table=ladder_games)
+"""Look at a challenge no earlier than a moment."""
 
 
 def lock(connection: Connection, board_id: int) -> Challenge | None:
@@ -118,13 +119,6 @@ def lock(connection: Connection, board_id: int) -> Challenge | None:
     statement = _CHALLENGE.where(ladder_games.c.board_id == board_id).with_for_update()
     row = connection.execute(statement).first()
     return Challenge(*row) if row else None
-
-
-def put_off(connection: Connection, board_id: int, until: datetime) -> None:
-    """Look at a challenge no earlier than *until*."""
-    connection.execute(
-        update(ladder_games).where(ladder_games.c.board_id == board_id).values(due_at=until)
-    )
 
 
 def end(connection: Connection, board_id: int, result: str, at: datetime) -> None:

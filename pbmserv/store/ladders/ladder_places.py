@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Update, delete, func, insert, select, update
+from sqlalchemy import Connection, Update, func, insert, select, update
 
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import columns_of, delete_rows
 from pbmserv.store.ladders.ladder_reigns import note_first
 from pbmserv.store.ladders.ladders import lock_by_id
 from pbmserv.store.ladders.ladders import of_player as ladders_of_player
@@ -128,11 +128,7 @@ def leave(
     place = of_player(connection, ladder_id, player_id)
     if place is None:
         return None
-    connection.execute(
-        delete(ladder_places).where(
-            ladder_places.c.ladder_id == ladder_id, ladder_places.c.player_id == player_id
-        )
-    )
+    delete_rows(connection, ladder_places, ladder_id=ladder_id, player_id=player_id)
     connection.execute(
         update(ladder_places)
         .where(ladder_places.c.ladder_id == ladder_id, ladder_places.c.rank > place.rank)

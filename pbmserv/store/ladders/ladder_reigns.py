@@ -56,7 +56,7 @@ def honour(connection: Connection, ladder_id: int, now: datetime) -> int | None:
     Returns:
         The player, `None` if it is not time yet, or was done before.
     """
-    player_id: int | None = connection.execute(
+    return connection.execute(
         update(ladder_reigns)
         .where(
             ladder_reigns.c.ladder_id == ladder_id,
@@ -67,7 +67,6 @@ def honour(connection: Connection, ladder_id: int, now: datetime) -> int | None:
         .values(honoured_at=now)
         .returning(ladder_reigns.c.player_id)
     ).scalar()
-    return player_id
 
 
 def hall_of_fame(connection: Connection, ladder_id: int) -> list[Reign]:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select
 
-from pbmserv.store.core.statements import claim_due, columns_of, due_keys, insert_into
+from pbmserv.store.core.statements import (
+    add_if_new,
+    claim_due,
+    columns_of,
+    due_keys,
+    put_off_due,
+)
 from pbmserv.store.tables.ladders import ladder_places, ladders
 
 
@@ -35,11 +42,7 @@ def all_of(connection: Connection) -> list[Ladder]:
 
 def lock(connection: Connection, game: str, now: datetime) -> Ladder:
     """Lock the ladder of a game until the end of the transaction, created if there was none."""
-    connection.execute(
-        insert_into(connection, ladders)
-        .values(game=game, due_at=now)
-        .on_conflict_do_nothing(index_elements=["game"])
-    )
+    add_if_new(connection, ladders, game=game, due_at=now)
     statement = _LADDER.where(ladders.c.game == game).with_for_update()
     return Ladder(*connection.execute(statement).one())
 
@@ -60,16 +63,9 @@ def of_player(connection: Connection, player_id: int) -> list[Ladder]:
     return [Ladder(*row) for row in connection.execute(statement)]
 
 
-def due(connection: Connection, now: datetime, most: int) -> list[int]:
-    """Return ladders whose daily check is due."""
-    return due_keys(connection, ladders, now, most)
-
-
-def claim(connection: Connection, ladder_id: int, now: datetime) -> Ladder | None:
-    """Lock a due ladder; return `None` if another process has it or has checked it."""
-    return claim_due(connection, Ladder, ladders, ladder_id, now)
-
-
-def put_off(connection: Connection, ladder_id: int, until: datetime) -> None:
-    """Check a ladder no earlier than *until*."""
-    connection.execute(update(ladders).where(ladders.c.id == ladder_id).values(due_at=until))
+due = partial(due_keys, table=ladders)
+"""Return ladders whose daily check is due."""
+claim = partial(claim_due, row=Ladder, table=ladders)
+"""Lock a due ladder; return `None` if another process has it or has checked it."""
+put_off = partial(put_off_due, table=ladders)
+"""Check a ladder no earlier than a moment."""

@@ -8,10 +8,12 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, func, select, update
 
 from pbmserv.engine.clocks import Terms
+from pbmserv.store.accounts.leaving import fail_unsent
 from pbmserv.store.boards import boards as board_rows
 from pbmserv.store.boards import player_boards
-from pbmserv.store.operators.letters import fail_unsent
+from pbmserv.store.core.statements import change_rows, delete_rows
 from pbmserv.store.tables.boards import BoardStatus, boards, followers, seats, submitted_moves
+from pbmserv.store.tables.mail import outbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +87,18 @@ def hand_over(
             submitted_moves.c.board_id == board_id, submitted_moves.c.seat.in_(numbers)
         )
     )
-    connection.execute(
-        delete(followers).where(followers.c.board_id == board_id, followers.c.player_id == new)
-    )
-    fail_unsent(connection, old, board_id, "the seat was given to another player")
+    delete_rows(connection, followers, board_id=board_id, player_id=new)
+    about_board = (outbox.c.player_id == old) & (outbox.c.board_id == board_id)
+    fail_unsent(connection, about_board, "the seat was given to another player")
     return numbers
 
 
 def set_rated(connection: Connection, board_id: int, *, rated: bool) -> None:
     """Set whether a board's result counts for the ratings."""
-    connection.execute(update(boards).where(boards.c.id == board_id).values(rated=rated))
+    change_rows(connection, boards, {"id": board_id}, rated=rated)
 
 
 def set_terms(connection: Connection, board_id: int, terms: Terms) -> None:
     """Set the time limits of a board."""
     values = board_rows.columns_of_terms(terms)
-    connection.execute(update(boards).where(boards.c.id == board_id).values(values))
+    change_rows(connection, boards, {"id": board_id}, **values)

@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from pbmserv.errors import OperatorError
 from pbmserv.store.core.database import Database
 
 STEP_PAGES = 500
@@ -18,9 +17,6 @@ STEP_PAGES = 500
 PAUSE_S = 0.15
 """Pause in seconds between two such transactions. SQLite has no queue of writers: a waiting writer
 tries again every 100 ms at most, and succeeds only if nobody else writes at that moment."""
-
-QUICK = 300_000_000
-"""Octets that are rebuilt in a few seconds, less than a writer waits for another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,30 +45,19 @@ def room(database: Database) -> Room:
 def compact(database: Database, pause: Callable[[float], None]) -> None:
     """Give free room back to the disk. Mails that arrive meanwhile wait for some milliseconds.
 
-    A SQLite database of an older version cannot give room back in steps. If it is small, it is
-    rebuilt, and can do so from then on.
-
     Args:
         pause: waits for a number of seconds.
-
-    Raises:
-        OperatorError: the database is of an older version and large.
     """
     if not database.is_sqlite:
         _outside_transactions(database, "VACUUM ANALYZE")
         return
-    with database.reading.connect() as connection:
-        gradual = _pragma(connection, "auto_vacuum") == 2
-    if gradual:
-        _step_by_step(database, pause)
-        return
-    size = room(database)
-    if size.total - size.free > QUICK:
-        raise OperatorError(
-            "an older version made this database, which can only be rebuilt as a whole, and mail "
-            "would wait too long for that; stop the server, then run: pbmserv db compact --rebuild"
-        )
-    rebuild(database)
+    with database.writing.connect() as connection:
+        driver: Any = connection.connection.dbapi_connection
+        pages = driver.execute("PRAGMA freelist_count").fetchone()[0]
+        for _ in range(0, pages, STEP_PAGES):  # without pages that become free meanwhile
+            driver.executescript(f"PRAGMA incremental_vacuum({STEP_PAGES})")
+            pause(PAUSE_S)
+    _shorten_log(database)
 
 
 def rebuild(database: Database) -> None:
@@ -84,16 +69,6 @@ def rebuild(database: Database) -> None:
     _outside_transactions(
         database, "PRAGMA temp_store=FILE", "PRAGMA auto_vacuum=INCREMENTAL", "VACUUM"
     )
-    _shorten_log(database)
-
-
-def _step_by_step(database: Database, pause: Callable[[float], None]) -> None:
-    with database.writing.connect() as connection:
-        driver: Any = connection.connection.dbapi_connection
-        pages = driver.execute("PRAGMA freelist_count").fetchone()[0]
-        for _ in range(0, pages, STEP_PAGES):  # without pages that become free meanwhile
-            driver.executescript(f"PRAGMA incremental_vacuum({STEP_PAGES})")
-            pause(PAUSE_S)
     _shorten_log(database)
 
 

@@ -27,12 +27,11 @@ class MailLine:
     error: str
     received_at: datetime
     verdict: str
-    octets: int
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
-    """A letter in a list, with its words."""
+    """A letter in a list, without its words."""
 
     id: int
     letter: str
@@ -44,7 +43,6 @@ class AnswerLine:
     created_at: datetime
     sent_at: datetime | None
     mail_id: int | None
-    words: Any
 
 
 def mails_from(

@@ -17,7 +17,6 @@ from sqlalchemy import (
     Table,
     and_,
     bindparam,
-    delete,
     func,
     insert,
     or_,
@@ -28,6 +27,7 @@ from sqlalchemy import (
 from pbmserv.files import sqlite_file
 from pbmserv.store.boards import game_pauses
 from pbmserv.store.core.database import Database, mail_url
+from pbmserv.store.core.statements import delete_rows
 from pbmserv.store.delivery import arrivals as arrival_rows
 from pbmserv.store.delivery import inbox as inbox_rows
 from pbmserv.store.delivery import mail_stores, settled_arrivals
@@ -226,7 +226,7 @@ def _write_and_delete(connection: Connection, table: Table, **values: object) ->
     raw = secrets.token_bytes(PROBE_OCTETS)  # random, so that it does not compress
     probe = {"id": PROBE, "recipient": "", "sender": "", "peer": "", "raw": raw, **values}
     connection.execute(insert(table).values(probe))
-    connection.execute(delete(table).where(table.c.id == PROBE))
+    delete_rows(connection, table, id=PROBE)
 
 
 def sizes(game: Database) -> dict[str, int]:

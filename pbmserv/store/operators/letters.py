@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, not_, select, update
 
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.tables.boards import boards
-from pbmserv.store.tables.mail import UNSENT, LetterState, outbox
+from pbmserv.store.tables.mail import LetterState, outbox
 
 DROPPED = "dropped: "
 """Beginning of the error of a letter that an operator has dropped."""
@@ -32,8 +32,6 @@ class LetterLine:
     attempts: int
     due_at: datetime | None
     error: str
-    created_at: datetime
-    sent_at: datetime | None
     game: str | None
 
     @property
@@ -109,16 +107,6 @@ def lock_letter(connection: Connection, letter_id: int) -> LetterLine | None:
     """Return a letter and lock its row until the end of the transaction."""
     row = connection.execute(_LINE.where(outbox.c.id == letter_id).with_for_update()).first()
     return LetterLine(*row) if row else None
-
-
-def fail_unsent(connection: Connection, player_id: int, board_id: int | None, why: str) -> None:
-    """Fail the unsent letters to a player: those about one board, or all (`None`)."""
-    which = (outbox.c.player_id == player_id) & outbox.c.state.in_(UNSENT)
-    if board_id is not None:
-        which &= outbox.c.board_id == board_id
-    connection.execute(
-        update(outbox).where(which).values(state=LetterState.FAILED, due_at=None, error=why)
-    )
 
 
 def set_state(

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from pbmserv.store.accounts import blocks
-from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.boards import player_boards
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import change_rows, columns_of, delete_rows
 from pbmserv.store.events import event_entries
-from pbmserv.store.operators.letters import fail_unsent
 from pbmserv.store.shared_boxes import shared_boxes
 from pbmserv.store.tables.accounts import (
     PlayerState,
@@ -23,8 +21,9 @@ from pbmserv.store.tables.accounts import (
     players,
     signups,
 )
-from pbmserv.store.tables.boards import RUNNING, boards, followers, seats, seeks
+from pbmserv.store.tables.boards import RUNNING, boards, seats
 from pbmserv.store.tables.boxes import daily_readers
+from pbmserv.store.tables.events import regulars
 from pbmserv.store.tables.mail import inbox, outbox
 from pbmserv.store.tables.ratings import scores
 
@@ -66,28 +65,6 @@ def user_lines(connection: Connection, state: str | None, like: str, limit: int)
     return [UserLine(*row) for row in rows]
 
 
-def bar(connection: Connection, player_id: int) -> None:
-    """Bar a player who has just signed off from coming back."""
-    player_rows.change(connection, player_id, {"state": PlayerState.BARRED})
-
-
-def revoke_addresses(connection: Connection, player_id: int, epoch: int) -> None:
-    """Revoke every reply address that the player ever got; *epoch* is the player's current one."""
-    player_rows.change(connection, player_id, {"reply_epoch": epoch + 1})
-
-
-def retire(connection: Connection, player_id: int) -> None:
-    """Close an account that was merged into another; its userid stays taken."""
-    player_rows.change(
-        connection, player_id, {"state": PlayerState.DELETED, "password_hash": "", "accept": "none"}
-    )
-
-
-def rename(connection: Connection, player_id: int, userid: str) -> None:
-    """Give a player another userid."""
-    player_rows.change(connection, player_id, {"userid": userid})
-
-
 def reserve(connection: Connection, userid: str, now: datetime) -> None:
     """Keep a former userid taken, so that nobody passes for the player."""
     connection.execute(
@@ -114,18 +91,22 @@ def shared_boards(connection: Connection, first: int, other: int) -> list[int]:
     return list(rows.scalars())
 
 
-def move_daily_readings(connection: Connection, old: int, new: int) -> None:
-    """Give one player's subscriptions to boxes of the day to another, who may have some already."""
-    games = select(daily_readers.c.game).where(daily_readers.c.player_id == new)
-    connection.execute(
-        update(daily_readers)
-        .where(daily_readers.c.player_id == old, daily_readers.c.game.not_in(games))
-        .values(player_id=new)
-    )
+def move_subscriptions(connection: Connection, old: int, new: int) -> None:
+    """Give one player's boxes of the day and leagues to another, who may have some already.
+
+    The old player must not have left yet: that ends them.
+    """
+    for table in (daily_readers, regulars):
+        games = select(table.c.game).where(table.c.player_id == new)
+        connection.execute(
+            update(table)
+            .where(table.c.player_id == old, table.c.game.not_in(games))
+            .values(player_id=new)
+        )
 
 
 def move_everything(connection: Connection, old: int, new: int) -> int:
-    """Give one player's seats, results, addresses and mails to another.
+    """Give the seats, results, addresses and mails of a player who has left to another.
 
     A box of the day that both players have stays with the old one: nobody gets two results for it.
 
@@ -135,9 +116,7 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
     of_old = select(seats.c.board_id).where(seats.c.player_id == old)
     not_drawn = update(boards).where(boards.c.id.in_(of_old)).values(sides_drawn=False)
     connection.execute(not_drawn)  # under this name
-    seat_count = connection.execute(
-        update(seats).where(seats.c.player_id == old).values(player_id=new)
-    ).rowcount
+    seat_count = change_rows(connection, seats, {"player_id": old}, player_id=new)
     board_ids = player_boards.of_player(connection, old)
     player_boards.remove(connection, old)
     for board_id in board_ids:
@@ -148,13 +127,11 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
         .where(addresses.c.player_id == old, addresses.c.address.not_in(addresses_of_new))
         .values(player_id=new)
     )
-    for table in (addresses, followers, seeks):
-        connection.execute(delete(table).where(table.c.player_id == old))
+    delete_rows(connection, addresses, player_id=old)
     blocks.move(connection, old, new)
     shared_boxes.move(connection, old, new)
     event_entries.move(connection, old, new)
-    fail_unsent(connection, old, None, "the account was merged into another")
-    connection.execute(delete(notices).where(notices.c.player_id == old))
+    delete_rows(connection, notices, player_id=old)
     for table in (scores, inbox, outbox, signups, address_changes, invitations):
-        connection.execute(update(table).where(table.c.player_id == old).values(player_id=new))
+        change_rows(connection, table, {"player_id": old}, player_id=new)
     return int(seat_count)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from sqlalchemy import Connection, case, delete, func, select
 
-from pbmserv.store.core.statements import insert_into
+from pbmserv.store.core.statements import add_if_new
 from pbmserv.store.shared_boxes.shared_boxes import (
     SELECT_BOARDS,
     SELECT_BOX,
@@ -88,13 +88,7 @@ def try_daily(connection: Connection, game: str, day: int, marks: Iterable[str])
     connection.execute(delete(daily_tries).where(daily_tries.c.day < day - 1))
     is_new = True
     for mark in marks:
-        added = connection.execute(
-            insert_into(connection, daily_tries)
-            .values(game=game, day=day, mark=mark)
-            .on_conflict_do_nothing()
-            .returning(daily_tries.c.mark)
-        )
-        is_new &= added.first() is not None
+        is_new &= add_if_new(connection, daily_tries, game=game, day=day, mark=mark)
     return is_new
 
 
@@ -118,7 +112,7 @@ def first_try(
     connection: Connection, player_ids: Collection[int], game: str, day: int
 ) -> int | None:
     """Return the first board of some players with a day's box, `None` if there is none."""
-    first: int | None = connection.execute(
+    return connection.execute(
         select(func.min(shared_boards.c.board_id))
         .join(shared_boxes, shared_boxes.c.id == shared_boards.c.box_id)
         .where(
@@ -127,7 +121,6 @@ def first_try(
             shared_boxes.c.day == day,
         )
     ).scalar()
-    return first
 
 
 def days_solved(connection: Connection, player_id: int, game: str, upto: int) -> list[int]:

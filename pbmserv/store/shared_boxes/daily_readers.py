@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
-from pbmserv.store.core.statements import columns_of, values_of
+from pbmserv.store.core.statements import columns_of, delete_rows, values_of
 from pbmserv.store.tables.boxes import daily_readers
 
 
@@ -85,9 +85,4 @@ def minute_of(connection: Connection, player_id: int, game: str) -> int | None:
 
 def unsubscribe(connection: Connection, player_id: int, game: str) -> bool:
     """End a subscription; return whether there was one."""
-    result = connection.execute(
-        delete(daily_readers).where(
-            daily_readers.c.player_id == player_id, daily_readers.c.game == game
-        )
-    )
-    return bool(result.rowcount)
+    return delete_rows(connection, daily_readers, player_id=player_id, game=game) > 0

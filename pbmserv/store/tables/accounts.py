@@ -10,7 +10,6 @@ from sqlalchemy import (
     Boolean,
     Column,
     ForeignKey,
-    Index,
     Integer,
     LargeBinary,
     SmallInteger,
@@ -22,7 +21,15 @@ from sqlalchemy import (
 )
 
 from pbmserv.mail.mailboxes import mailbox_of
-from pbmserv.store.tables.columns import Instant, JsonTerms, JsonTuple, Key, metadata, state_type
+from pbmserv.store.tables.columns import (
+    Instant,
+    JsonTerms,
+    JsonTuple,
+    Key,
+    metadata,
+    partial_index,
+    state_type,
+)
 
 
 class PlayerState(StrEnum):
@@ -85,11 +92,8 @@ players = Table(
 """Players and bots; `store.accounts.players.Player` explains most columns. Raising `reply_epoch`
 revokes every reply address of the player. `digest_due`: time of the next digest."""
 
-Index(
-    "ix_players_digest_due",
-    players.c.digest_due,
-    postgresql_where=players.c.digest_due.is_not(None),
-    sqlite_where=players.c.digest_due.is_not(None),
+partial_index(
+    "ix_players_digest_due", players.c.digest_due, where=players.c.digest_due.is_not(None)
 )
 
 blocks = Table(
@@ -146,11 +150,10 @@ address_changes = Table(
 """New addresses that wait for a confirmation. When the first address of a batch is confirmed,
 addresses from before that batch are dropped."""
 
-Index(
+partial_index(
     "ix_address_changes_waiting",
     address_changes.c.created_at,
-    postgresql_where=address_changes.c.confirmed_at.is_(None),
-    sqlite_where=address_changes.c.confirmed_at.is_(None),
+    where=address_changes.c.confirmed_at.is_(None),
 )
 
 
@@ -187,19 +190,9 @@ others after it has answered. Unconfirmed requests are deleted after a while. `c
 the confirmation (`store.accounts.signups.WaitingChallenge`); the requests of an address that have
 one have the same."""
 
-Index(
-    "ix_signups_challenge",
-    signups.c.address,
-    postgresql_where=signups.c.challenge.is_not(None),
-    sqlite_where=signups.c.challenge.is_not(None),
-)
+partial_index("ix_signups_challenge", signups.c.address, where=signups.c.challenge.is_not(None))
 
-Index(
-    "ix_signups_waiting",
-    signups.c.created_at,
-    postgresql_where=signups.c.player_id.is_(None),
-    sqlite_where=signups.c.player_id.is_(None),
-)
+partial_index("ix_signups_waiting", signups.c.created_at, where=signups.c.player_id.is_(None))
 
 invitations = Table(
     "invitations",

@@ -20,7 +20,15 @@ from sqlalchemy import (
     true,
 )
 
-from pbmserv.store.tables.columns import Instant, JsonTerms, JsonTuple, Key, metadata, state_type
+from pbmserv.store.tables.columns import (
+    Instant,
+    JsonTerms,
+    JsonTuple,
+    Key,
+    metadata,
+    partial_index,
+    state_type,
+)
 
 
 class BoardStatus(StrEnum):
@@ -74,20 +82,14 @@ see there. `origin` and `event_id` have no foreign key, since SQLite cannot add 
 whether one of its players provably asked for it.
 """
 
-Index(
-    "ix_boards_due_at",
-    boards.c.due_at,
-    postgresql_where=boards.c.due_at.is_not(None),
-    sqlite_where=boards.c.due_at.is_not(None),
-)
+partial_index("ix_boards_due_at", boards.c.due_at, where=boards.c.due_at.is_not(None))
 
-Index(
+partial_index(
     "ix_boards_finished",
     boards.c.game,
     boards.c.finished_at,
     boards.c.id,
-    postgresql_where=boards.c.finished_at.is_not(None),
-    sqlite_where=boards.c.finished_at.is_not(None),
+    where=boards.c.finished_at.is_not(None),
 )
 
 player_boards = Table(

@@ -6,7 +6,6 @@ from sqlalchemy import (
     Boolean,
     Column,
     ForeignKey,
-    Index,
     Integer,
     LargeBinary,
     SmallInteger,
@@ -17,7 +16,14 @@ from sqlalchemy import (
     true,
 )
 
-from pbmserv.store.tables.columns import Instant, JsonTuple, Key, PackedJson, metadata
+from pbmserv.store.tables.columns import (
+    Instant,
+    JsonTuple,
+    Key,
+    PackedJson,
+    metadata,
+    partial_index,
+)
 
 shared_boxes = Table(
     "shared_boxes",
@@ -43,12 +49,7 @@ shared_boards = Table(
     Column("rank", SmallInteger, nullable=True),
     Column("score", Integer, nullable=True),
     Column("counts", Boolean, nullable=False, server_default=true()),
-    Index(
-        "ix_shared_boards_open",
-        "box_id",
-        postgresql_where=text("rank IS NULL"),
-        sqlite_where=text("rank IS NULL"),
-    ),
+    partial_index("ix_shared_boards_open", "box_id", where=text("rank IS NULL")),
 )
 """Players of shared boxes; see `shared_boxes.SharedBoard`. The key keeps a player from getting a
 box twice. `board_id`: without a foreign key, since boards may be on another node."""

@@ -19,6 +19,7 @@ from sqlalchemy import (
     DateTime,
     Dialect,
     Enum,
+    Index,
     Integer,
     LargeBinary,
     MetaData,
@@ -84,6 +85,15 @@ def state_type(states: type[StrEnum], length: int) -> Enum:
     """Return the type of a column for members of a `StrEnum`, which is stored as their texts."""
     texts = [state.value for state in states]
     return Enum(states, native_enum=False, length=length, values_callable=lambda _: texts)
+
+
+def partial_index(name: str, *columns: Any, where: Any, unique: bool = False) -> Index:
+    """Return an index of the rows that meet a condition.
+
+    Args:
+        columns: columns, or their names inside a `Table`.
+    """
+    return Index(name, *columns, unique=unique, postgresql_where=where, sqlite_where=where)
 
 
 to_json: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from sqlalchemy import Column, Index, SmallInteger, String, Table, Text, text
+from sqlalchemy import Column, SmallInteger, String, Table, Text, text
 
-from pbmserv.store.tables.columns import Instant, Key, metadata, state_type
+from pbmserv.store.tables.columns import Instant, Key, metadata, partial_index, state_type
 
 
 class PauseKind(StrEnum):
@@ -54,14 +54,7 @@ game_pauses = Table(
     Column("why", Text, nullable=False),
     Column("begins", Instant, nullable=False),
     Column("ends", Instant, nullable=True),
-    Index(
-        "uq_game_pauses_open",
-        "game",
-        "kind",
-        unique=True,
-        postgresql_where=text("ends IS NULL"),
-        sqlite_where=text("ends IS NULL"),
-    ),
+    partial_index("uq_game_pauses_open", "game", "kind", where=text("ends IS NULL"), unique=True),
 )
 """Times when a game could not be played; they count against none of its players. `ends`: null while
 it cannot."""

@@ -21,7 +21,15 @@ from sqlalchemy import (
     text,
 )
 
-from pbmserv.store.tables.columns import Instant, Key, PackedBytes, PackedJson, metadata, state_type
+from pbmserv.store.tables.columns import (
+    Instant,
+    Key,
+    PackedBytes,
+    PackedJson,
+    metadata,
+    partial_index,
+    state_type,
+)
 
 stores = Table(
     "stores",
@@ -68,11 +76,8 @@ Index(
 )
 """Index for claims. It is empty on SQLite, where arrivals are not claimed."""
 
-Index(
-    "ix_arrivals_claimed",
-    arrivals.c.claimed_by,
-    sqlite_where=arrivals.c.claimed_by.is_not(None),
-    postgresql_where=arrivals.c.claimed_by.is_not(None),
+partial_index(
+    "ix_arrivals_claimed", arrivals.c.claimed_by, where=arrivals.c.claimed_by.is_not(None)
 )
 
 settled = Table(
@@ -131,27 +136,14 @@ the letter to whose envelope sender it was sent; null if `sender` identifies the
 find the mails of a player who is erased. `verdict`, `found`: whether the From address was proven
 and how, see ``mail.envelope.Verdict``."""
 
-Index(
-    "ix_inbox_kept",
-    inbox.c.id,
-    postgresql_where=inbox.c.state == MailState.KEPT,
-    sqlite_where=inbox.c.state == MailState.KEPT,
+partial_index("ix_inbox_kept", inbox.c.id, where=inbox.c.state == MailState.KEPT)
+
+partial_index(
+    "ix_inbox_text", inbox.c.state, inbox.c.received_at, inbox.c.octets, where=text("octets > 0")
 )
 
-Index(
-    "ix_inbox_text",
-    inbox.c.state,
-    inbox.c.received_at,
-    inbox.c.octets,
-    postgresql_where=text("octets > 0"),
-    sqlite_where=text("octets > 0"),
-)
-
-Index(
-    "ix_inbox_unused",
-    inbox.c.received_at,
-    postgresql_where=text("state IN ('answered', 'ignored')"),
-    sqlite_where=text("state IN ('answered', 'ignored')"),
+partial_index(
+    "ix_inbox_unused", inbox.c.received_at, where=text("state IN ('answered', 'ignored')")
 )
 
 
@@ -217,46 +209,25 @@ it waits in the state coming, see `house_turns`.
 Some weeks after a letter is over (see `IS_OVER`), its row is deleted, or loses its words (see
 `store.delivery.old_letters`)."""
 
-Index(
-    "ix_outbox_claimed",
-    outbox.c.claimed_by,
-    sqlite_where=outbox.c.claimed_by.is_not(None),
-    postgresql_where=outbox.c.claimed_by.is_not(None),
-)
+partial_index("ix_outbox_claimed", outbox.c.claimed_by, where=outbox.c.claimed_by.is_not(None))
 
 IS_OVER = text("state IN ('sent', 'failed', 'folded') AND message_id <> ''")
 """Condition for letters that are settled and have their words; rows without words have no
 Message-ID. `ix_outbox_over` is the index for it."""
 
-Index(
-    "ix_outbox_over",
-    outbox.c.created_at,
-    postgresql_where=IS_OVER,
-    sqlite_where=IS_OVER,
-)
+partial_index("ix_outbox_over", outbox.c.created_at, where=IS_OVER)
 
-Index(
+partial_index(
     "ix_outbox_open",
     outbox.c.state,
     outbox.c.id,
-    postgresql_where=text("state <> 'sent' AND state <> 'folded'"),
-    sqlite_where=text("state <> 'sent' AND state <> 'folded'"),
+    where=text("state <> 'sent' AND state <> 'folded'"),
 )
 """Index of unsent letters by state; they are few."""
 
-Index(
-    "ix_outbox_tray",
-    outbox.c.player_id,
-    postgresql_where=outbox.c.state == LetterState.DIGEST,
-    sqlite_where=outbox.c.state == LetterState.DIGEST,
-)
+partial_index("ix_outbox_tray", outbox.c.player_id, where=outbox.c.state == LetterState.DIGEST)
 
-Index(
-    "ix_outbox_due",
-    outbox.c.due_at,
-    postgresql_where=outbox.c.state == LetterState.QUEUED,
-    sqlite_where=outbox.c.state == LetterState.QUEUED,
-)
+partial_index("ix_outbox_due", outbox.c.due_at, where=outbox.c.state == LetterState.QUEUED)
 
 reported_sources = Table(
     "reported_sources",

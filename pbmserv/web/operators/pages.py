@@ -7,19 +7,35 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
 from starlette.responses import Response
 
 from pbmserv.errors import OperatorError
-from pbmserv.service.operators import pages as service
+from pbmserv.service.operators import (
+    announcements,
+    blocked_senders,
+    correspondence,
+    deeds,
+    events,
+    ladders,
+    letters,
+    overviews,
+    reply_keys,
+)
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.form_actions import ACTIONS
 from pbmserv.service.operators.pages import OperatorPages
 from pbmserv.service.operators.server_status import queue_rows
 from pbmserv.web.operators.printer import OperatorPrinter
 from pbmserv.web.operators.requests import Handler, OperatorRequest
+
+MOST = 100
+"""Largest number of rows in a list."""
+ENTRIES = 20
+"""Audit entries on the page of a mail or letter, and announcements on their page."""
 
 MOST_OUTCOMES = 100
 """Outcomes of changes that are kept for the next page."""
@@ -48,7 +64,9 @@ class OperatorHandlers:
         number = request.path_number()
 
         async def page(request: OperatorRequest) -> Response:
-            text, is_kept, entries = await self._pages.mail(number)
+            text, is_kept = await self._pages.mail(number)
+            query = partial(deeds.entries, target=f"mail {number}", most=ENTRIES)
+            entries = await self._pages.look(query)
             values = {"text": text, "is_kept": is_kept, "entries": entries}
             return self._page("mail", request, number=number, **values)
 
@@ -60,9 +78,10 @@ class OperatorHandlers:
 
         async def page(request: OperatorRequest) -> Response:
             state, to = request.query("state"), request.query("to")
-            letters = await self._pages.letters(state, to)
+            query = partial(letters.letter_lines, state=state, to=to, most=MOST)
+            rows = await self._pages.look(query)
             return self._page(
-                "letters", request, letters=letters, state=state, to=to, states=service.LETTERS
+                "letters", request, letters=rows, state=state, to=to, states=letters.STATES
             )
 
         return await self._show_or_change(page, request, failed="yes")
@@ -71,7 +90,10 @@ class OperatorHandlers:
         number = request.path_number()
 
         async def page(request: OperatorRequest) -> Response:
-            row, text, is_open, entries = await self._pages.letter(number)
+            row, text = await self._pages.look(partial(letters.letter_text, number=number))
+            is_open = row.state in letters.UNSETTLED and bool(row.recipient)
+            query = partial(deeds.entries, target=f"letter {number}", most=ENTRIES)
+            entries = await self._pages.look(query)
             values = {"text": text, "is_open": is_open, "entries": entries}
             return self._page("letter", request, row=row, **values)
 
@@ -82,15 +104,16 @@ class OperatorHandlers:
 
     async def players(self, request: OperatorRequest) -> Response:
         state, like = request.query("state"), request.query("like")
-        players = await self._pages.players(state, like)
-        values = {"state": state, "like": like, "states": service.PLAYERS}
+        query = partial(overviews.user_lines, state=state, like=like, most=MOST)
+        players = await self._pages.look(query)
+        values = {"state": state, "like": like, "states": overviews.STATES}
         return self._page("players", request, players=players, **values)
 
     async def player(self, request: OperatorRequest) -> Response:
         userid = request.path_part("userid").lower()
 
         async def page(request: OperatorRequest) -> Response:
-            facts, entries = await self._pages.player(userid)
+            facts, entries = await self._pages.look(partial(overviews.user_facts, userid=userid))
             state = dict(facts)["state"]
             return self._page(
                 "player", request, userid=userid, state=state, facts_of=facts, entries=entries
@@ -105,28 +128,30 @@ class OperatorHandlers:
         values: dict[str, Any] = {"correspondence": None, "waiting": ()}
         try:
             if name:
-                correspondence, waiting = await self._pages.correspondence(name)
-                values = {"correspondence": correspondence, "waiting": waiting}
+                found = await self._pages.look(partial(correspondence.read, name=name, most=MOST))
+                waiting = await self._pages.waiting(found.person)
+                values = {"correspondence": found, "waiting": waiting}
         except OperatorError as error:
             refusal = str(error)
         return self._page("correspondence", request, whose=name, refusal=refusal, **values)
 
     async def boards(self, request: OperatorRequest) -> Response:
         names = ("player", "status", "game")
-        values = {name: request.query(name).strip().lower() for name in names}
+        values: dict[str, Any] = {name: request.query(name).strip().lower() for name in names}
         refusal, boards = "", tuple[Any, ...]()
         try:
-            boards = tuple(await self._pages.boards(**values))
+            query = partial(overviews.board_lines, most=MOST, **values)
+            boards = tuple(await self._pages.look(query))
         except OperatorError as error:
             refusal = str(error)
-        lists: dict[str, Any] = {"boards": boards, "states": service.BOARDS, "refusal": refusal}
+        lists: dict[str, Any] = {"boards": boards, "states": overviews.STATUSES, "refusal": refusal}
         return self._page("boards", request, **lists, **values)
 
     async def board(self, request: OperatorRequest) -> Response:
         number = request.path_number()
 
         async def page(request: OperatorRequest) -> Response:
-            facts, entries = await self._pages.board(number)
+            facts, entries = await self._pages.look(partial(overviews.board_facts, number=number))
             by_name = dict(facts)
             values: dict[str, Any] = {name: by_name[name] for name in ("status", "rated")}
             values["players"] = by_name["players"].split(", ")
@@ -143,9 +168,13 @@ class OperatorHandlers:
         """
 
         async def page(request: OperatorRequest) -> Response:
-            events, watched = await self._pages.events()
-            ladders = await self._pages.ladders()
-            return self._page("events", request, events=events, watched=watched, ladders=ladders)
+            return self._page(
+                "events",
+                request,
+                events=await self._pages.look(partial(events.event_lines, most=MOST)),
+                watched=await self._pages.look(events.watched),
+                ladders=await self._pages.look(ladders.ladder_lines),
+            )
 
         return await self._show_or_change(page, request)
 
@@ -153,7 +182,8 @@ class OperatorHandlers:
         """Show the games; a POST computes all ratings again."""
 
         async def page(request: OperatorRequest) -> Response:
-            return self._page("games", request, games=await self._pages.games())
+            games = await self._pages.look(overviews.game_lines)
+            return self._page("games", request, games=games)
 
         return await self._show_or_change(page, request)
 
@@ -162,7 +192,9 @@ class OperatorHandlers:
         key = request.path_part("game").lower()
 
         async def page(request: OperatorRequest) -> Response:
-            facts, rated, entries = await self._pages.game(key)
+            facts, entries = await self._pages.look(partial(overviews.game_facts, key=key))
+            standings = partial(overviews.standing_lines, game=key, most=MOST)
+            rated = await self._pages.look(standings)
             values = {"game": key, "facts_of": facts, "rated": rated, "entries": entries}
             is_open, is_stopped = ("state", "open") in facts, "stopped" in dict(facts)
             return self._page("game", request, is_open=is_open, is_stopped=is_stopped, **values)
@@ -173,12 +205,13 @@ class OperatorHandlers:
         """Show the forms that concern the whole server."""
 
         async def page(request: OperatorRequest) -> Response:
+            rows = await self._pages.look(partial(announcements.listed, most=ENTRIES))
             return self._page(
                 "server",
                 request,
-                blocks=await self._pages.blocked_senders(),
-                announcements=await self._pages.announcements(),
-                keys=await self._pages.keys(),
+                blocks=await self._pages.look(blocked_senders.blocked),
+                announcements=[(row, announcements.progress(row)) for row in rows],
+                keys=await self._pages.look(reply_keys.listed),
             )
 
         return await self._show_or_change(page, request)
@@ -186,7 +219,7 @@ class OperatorHandlers:
     async def audit(self, request: OperatorRequest) -> Response:
         """Show the actions of operators."""
         target = request.query("target")
-        entries = await self._pages.audit(target)
+        entries = await self._pages.look(partial(deeds.entries, target=target, most=MOST))
         return self._page("audit", request, target=target, entries=entries)
 
     async def _show_or_change(
