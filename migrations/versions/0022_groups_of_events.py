@@ -2,8 +2,8 @@
 
 from alembic import context, op
 
-revision = "0021"
-down_revision = "0020"
+revision = "0022"
+down_revision = "0021"
 branch_labels = None
 depends_on = None
 
