@@ -38,8 +38,8 @@ from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.delivery.letter_claims import ClaimedLetter
 
-DELIVERIES = {"maildir": 2, "lmtp": 4, "smtp": 16, "smtps": 16}
-"""Letters that one post delivers at a time, by the scheme of its relay."""
+DELIVERIES = {"maildir": 8, "lmtp": 8, "smtp": 16, "smtps": 16}
+"""Letters that one post claims, makes and delivers at a time, by the scheme of its relay."""
 
 
 def post_process(setup: Setup) -> Process:
