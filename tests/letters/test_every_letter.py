@@ -25,7 +25,9 @@ from pbmserv.errors import PlayerError, is_form
 from pbmserv.inbound.headers import read_headers, split_block
 from pbmserv.inbound.robots import automatic
 from pbmserv.letters.template_values import DEFAULT_WORDS
+from pbmserv.mail.key_ring import KeyRing
 from pbmserv.mail.letter_kinds import KINDS
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.service.boards import player_boards, showing
 from pbmserv.views.environment import template_of, templates_root
 
@@ -231,20 +233,16 @@ def test_every_letter_says_that_a_machine_has_written_it(letters: list[Posted]) 
         block, _ = split_block(letter.raw)
         # By this server, by another one of its kind, and by one that knows RFC 3834 only.
         verdicts = {
-            host: automatic(
+            domain: automatic(
                 read_headers(block),
-                envelope_sender="someone@games.example",
-                sender="pbmserv@games.example",
-                subject=letter.subject,
-                host=host,
-                is_ours=lambda address: False,
+                MailDomain("pbmserv", domain, KeyRing({})),
+                "someone@elsewhere.example",
+                "bob@players.example",
+                letter.subject,
             ).reason
-            for host in ("pbmserv@games.example", "pbmserv@elsewhere.example")
+            for domain in ("games.example", "another.example")
         }
-        assert verdicts == {
-            "pbmserv@games.example": "own-loop",
-            "pbmserv@elsewhere.example": "mailing-list",
-        }
+        assert verdicts == {"games.example": "own-loop", "another.example": "mailing-list"}
 
 
 def test_passwords_stand_in_no_letter(letters: list[Posted]) -> None:
