@@ -232,7 +232,7 @@ class Door:
         try:
             if wire_refusal(envelope.raw) is not None:
                 return
-            writer = person_in_head(envelope, host=domain.address, is_ours=domain.is_ours)
+            writer = person_in_head(envelope, domain)
             if not writer:
                 return
             body = MailOverLimit(writer, over).as_json()

@@ -217,7 +217,7 @@ def mime(octets: bytes) -> None:
             continue
         envelope = Envelope("a@b.example", HOUSE.address, raw)
         try:
-            mail = read_mail(envelope, host=HOUSE.address, is_ours=HOUSE.is_ours)
+            mail = read_mail(envelope, HOUSE)
         except MailError as error:
             assert str(error) in UNREADABLE  # noqa: PT017 - whichever it is, there are words for it
             continue

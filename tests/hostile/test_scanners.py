@@ -14,6 +14,7 @@ from functools import partial
 import pytest
 from examples import DEEP
 from growth import SHORTER, patience, steepness
+from own_domain import HOUSE
 
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.consent import says_yes
@@ -126,7 +127,7 @@ def _mail(text: str, sender: str = "a@players.example") -> Envelope:
 
 
 def _whole(text: str) -> object:
-    return read_mail(_mail(text), host="games.example", is_ours=lambda _: False)
+    return read_mail(_mail(text), HOUSE)
 
 
 def _body(kind: str, encoding: str = "8bit") -> Callable[[str], object]:

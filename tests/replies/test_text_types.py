@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from own_domain import HOUSE
 from rows import rows
 
 from pbmserv.inbound.message import read_mail
@@ -20,7 +21,7 @@ MARKUP = {"html", "x-amp-html", "watch-html"}
 def read(raw: str | bytes) -> Mail:
     octets = raw.encode() if isinstance(raw, str) else raw
     envelope = Envelope("", "b+12@games.example", octets.replace(b"\n", b"\r\n"))
-    return read_mail(envelope, host="games.example", is_ours=lambda _: False)
+    return read_mail(envelope, HOUSE)
 
 
 def alone(kind: str, body: str = "g,+b2\n") -> Mail:

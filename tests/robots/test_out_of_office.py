@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from own_domain import HOUSE
 from rows import rows
 from sqlalchemy import select
 
@@ -134,10 +135,7 @@ def test_a_note_in_any_language_is_one(
 def verdict_of(
     subject: str, headers: dict[str, list[str]] | None = None, envelope: str = ALICE
 ) -> Automatic:
-    return automatic(
-        headers or {}, envelope_sender=envelope, sender=ALICE, subject=subject, host="",
-        is_ours=lambda _: False,
-    )  # fmt: skip
+    return automatic(headers or {}, HOUSE, envelope, ALICE, subject)
 
 
 @rows(("language", "headers", "subject", "body"), [LETTERS[0], LETTERS[2], LETTERS[24]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pbmserv.commands.grammar.arguments import UNTIL, VERBS
+from pbmserv.commands.grammar.arguments import EVENT_VERBS, UNTIL
 from pbmserv.commands.grammar.dates import first_and_last_day
 from pbmserv.commands.grammar.game_names import GameTitles, game_in_front, nearest_game, with_keys
 from pbmserv.commands.grammar.word_forms import (
@@ -267,8 +267,8 @@ def _begins_with_userid(kind: Kind, rest: Sequence[Word]) -> bool:
             return first not in UNTIL | {"from"} and first_and_last_day(days) is None
         case Kind.TEXT:  # the hour of the daily box
             return first not in {"at", "every", "from"} | OFF and not first[:1].isdigit()
-        case Kind.WORDS | Kind.ANY_WORDS:
-            return first not in VERBS[kind]
+        case Kind.WORDS:
+            return first not in EVENT_VERBS
         case Kind.SEATS:
             return not is_number(first) and not first.startswith("-")
         case Kind.BOARDS:

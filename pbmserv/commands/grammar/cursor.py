@@ -96,7 +96,7 @@ class Cursor:
         return {
             kind: text
             for kind, text in self._correct_words.items()
-            if kind in {Kind.BOARD, Kind.SETTINGS, Kind.WORDS, Kind.ANY_WORDS}
+            if kind in {Kind.BOARD, Kind.SETTINGS, Kind.WORDS}
             or (kind in {Kind.USERID, Kind.RECIPIENTS} and self.sender.is_player(text))
         }
 

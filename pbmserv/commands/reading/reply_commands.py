@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pbmserv.commands.grammar.arguments import EVENT_VERBS, TEAM_VERBS
+from pbmserv.commands.grammar.arguments import EVENT_VERBS
 from pbmserv.commands.grammar.command_names import find_command, has_credentials, holds_a_move
 from pbmserv.commands.grammar.consent import says_yes
 from pbmserv.commands.grammar.game_names import GameTitles, game_in_front
@@ -23,16 +23,13 @@ from pbmserv.errors import Misread
 
 LONGEST_ECHO = 200
 
-_VERB, _TEAM_VERB = (
-    re.compile(rf"(?:{'|'.join(sorted(verbs))})\b.*") for verbs in (EVENT_VERBS, TEAM_VERBS)
-)
+_VERB = re.compile(rf"(?:{'|'.join(sorted(EVENT_VERBS))})\b.*")
 _EXACT = {
     "check": re.compile(r"\S{1,3}"),  # "check 12"
     "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?"),  # "scores 8x8 daily"
     "give": re.compile(r"\d{1,4} ?[a-z]*|.{0,40} days?"),  # "give 3 days", "give two days"
     "claim": re.compile(r"(draw|abort|)"),
-    **dict.fromkeys(("league", "cup", "swiss", "event"), _VERB),
-    "team": _TEAM_VERB,
+    **dict.fromkeys(("league", "cup", "swiss", "event", "team"), _VERB),
 }
 """Arguments that show a command and not a sentence: "check 12" is a command, "check your mail" is a
 sentence."""

@@ -138,7 +138,7 @@ ACCOUNTS = in_section(
         "change address",
         ChangeAddress,
         "have your letters sent to another address",
-        more=(Parameter("address...", Kind.NEW_ADDRESSES),),
+        more=(Parameter("address...", Kind.ADDRESSES, "ADDRESS"),),
         example="alice@example.org",
         also=("changeaddress", "change-address"),
         synonyms=("change email", "change mail"),

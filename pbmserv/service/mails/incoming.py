@@ -193,7 +193,7 @@ class MailParser:
         return source_of(envelope, self._ours)
 
     def _mail(self, envelope: Envelope) -> Mail:
-        return read_mail(envelope, host=self.mail_domain.address, is_ours=self.mail_domain.is_ours)
+        return read_mail(envelope, self.mail_domain)
 
     def _read_returned(
         self, envelope: Envelope, reply_address: ReplyAddress | None
