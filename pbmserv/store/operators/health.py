@@ -67,17 +67,6 @@ _CLOCKS = select(func.count(), func.min(boards.c.due_at)).where(boards.c.due_at 
 _DIGESTS = select(func.count(), func.min(players.c.digest_due)).where(
     players.c.digest_due <= bindparam("now")
 )
-STATEMENTS: Mapping[str, Executable] = {
-    "states": _STATES,
-    "due": _DUE,
-    "first": _FIRST,
-    "kept": _KEPT_COUNT,
-    "received": _RECEIVED,
-    "house": _HOUSE,
-    "clocks": _CLOCKS,
-    "digests": _DIGESTS,
-}
-"""The statements of `queues` by name."""
 
 
 @dataclass(frozen=True, slots=True)
