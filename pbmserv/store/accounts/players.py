@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -104,6 +104,11 @@ def by_id(connection: Connection, player_id: int) -> Player | None:
     return Player(*rows[0]) if rows else None
 
 
+def lock(connection: Connection, player_id: int) -> None:
+    """Lock a player's row until the end of the transaction."""
+    connection.execute(select(players.c.id).where(players.c.id == player_id).with_for_update())
+
+
 def active_of(connection: Connection, reply_address: ReplyAddress) -> Player | None:
     """Return the active player of a reply address; `None` if a newer one has revoked it."""
     player = by_id(connection, reply_address.player)
@@ -155,6 +160,21 @@ def listed(connection: Connection, *which: ColumnElement[bool]) -> list[Player]:
     """Return the players that meet all conditions, in the order of their ids."""
     rows = connection.execute(_PLAYER.where(*which).order_by(players.c.id))
     return [Player(*row) for row in rows]
+
+
+def wanting_broadcasts(connection: Connection) -> list[Player]:
+    """Return the active players who want operators' messages, in the order of their ids."""
+    return listed(connection, players.c.broadcasts, players.c.state == PlayerState.ACTIVE)
+
+
+_UNNAMED = select(players.c.userid).where(
+    players.c.userid.in_(bindparam("userids", expanding=True)), players.c.public.is_(False)
+)
+
+
+def unnamed(connection: Connection, userids: Collection[str]) -> frozenset[str]:
+    """Return those userids that public pages must not show."""
+    return frozenset(connection.execute(_UNNAMED, {"userids": sorted(userids)}).scalars())
 
 
 def userids(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
