@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 from itertools import groupby, islice
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, text, update
+from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, text
 
 from pbmserv.engine.ratings import OPPONENTS, UNRATED, WINDOW, Past, Rating, Standing
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import add_if_new, change_rows, columns_of
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import BoardStatus, boards, seats
 from pbmserv.store.tables.ratings import rating_changes, ratings
@@ -102,13 +102,6 @@ _LOCKED = (
     .order_by(ratings.c.player_id)
     .with_for_update()  # ignored by SQLite, which has one writer
 )
-_WRITTEN = (*(column.name for column in STANDING), "ordinal", "games", "rated_at")
-_SETTLE = (
-    update(ratings)
-    .where(ratings.c.game == bindparam("new_game"))
-    .where(ratings.c.player_id == bindparam("new_player_id"))
-    .values({name: bindparam(f"new_{name}") for name in _WRITTEN})
-)
 _ADD_CHANGE = insert(rating_changes)
 BEST = (
     select(players.c.userid, players.c.id, *STANDING)
@@ -172,10 +165,7 @@ def lock(
     """
     ids = sorted(player_ids)
     for player_id in ids:
-        connection.execute(
-            insert_into(connection, ratings).on_conflict_do_nothing(),
-            row_of(game, Rated(player_id, UNRATED, now)),
-        )
+        add_if_new(connection, ratings, **row_of(game, Rated(player_id, UNRATED, now)))
     rows = connection.execute(_LOCKED, {"of_game": game, "ids": ids})
     return {row.player_id: _rated(row) for row in rows}
 
@@ -206,8 +196,10 @@ def next_moment(before: Iterable[Rated], now: datetime) -> datetime:
 
 def settle(connection: Connection, game: str, after: Sequence[Rated]) -> None:
     """Write new standings into locked rows."""
-    rows = (row_of(game, rated) for rated in after)
-    connection.execute(_SETTLE, [{f"new_{name}": row[name] for name in row} for row in rows])
+    for rated in after:
+        values = row_of(game, rated)
+        key = {name: values.pop(name) for name in ("game", "player_id")}
+        change_rows(connection, ratings, key, **values)
 
 
 def log(connection: Connection, changes: Iterable[Change]) -> None:

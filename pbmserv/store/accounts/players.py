@@ -19,7 +19,7 @@ from sqlalchemy import (
 
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.statements import add_if_new, change_rows, columns_of, insert_into
+from pbmserv.store.core.statements import add_if_new, change_rows, columns_of, has_row, insert_into
 from pbmserv.store.delivery import bounces
 from pbmserv.store.tables.accounts import PlayerState, addresses, players
 from pbmserv.store.tables.boards import seats
@@ -136,8 +136,7 @@ def by_address(connection: Connection, address: str) -> list[Player]:
 
 def is_address(connection: Connection, address: str) -> bool:
     """Return whether *address* (lower case) is confirmed for a player in any state."""
-    statement = select(addresses.c.player_id).where(addresses.c.address == address).limit(1)
-    return connection.execute(statement).first() is not None
+    return has_row(connection, addresses, addresses.c.address == address)
 
 
 def seated_like(connection: Connection, userid: str) -> list[str]:
@@ -226,10 +225,8 @@ def addresses_of(connection: Connection, player_id: int) -> list[str]:
 
 def has_address(connection: Connection, player_id: int, address: str) -> bool:
     """Return whether an address, in upper or lower case, is confirmed for a player."""
-    statement = select(addresses.c.player_id).where(
-        addresses.c.address == address.lower(), addresses.c.player_id == player_id
-    )
-    return connection.execute(statement).first() is not None
+    which = (addresses.c.address == address.lower(), addresses.c.player_id == player_id)
+    return has_row(connection, addresses, *which)
 
 
 def change(connection: Connection, player_id: int, values: Mapping[str, Any]) -> None:
