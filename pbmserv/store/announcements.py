@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select, update
 from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.statements import add_numbered_row, change_rows, columns_of
+from pbmserv.store.core.statements import add_numbered_row, change_rows, columns_of, count_rows
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.mail import LetterState, outbox
 from pbmserv.store.tables.operators import announcements
@@ -74,11 +74,10 @@ def add(
 
 def count_readers(connection: Connection, *, is_service: bool) -> int:
     """Return the number of players who would get an announcement now."""
-    statement = select(func.count()).where(players.c.state == PlayerState.ACTIVE)
+    which = [players.c.state == PlayerState.ACTIVE]
     if not is_service:
-        statement = statement.where(players.c.announcements)
-    readers: int = connection.execute(statement).scalar_one()
-    return readers
+        which.append(players.c.announcements)
+    return count_rows(connection, players, *which)
 
 
 def newest(connection: Connection, most: int) -> list[Announcement]:

@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.statements import add_if_new, columns_of
+from pbmserv.store.core.statements import add_if_new, columns_of, has_row
 from pbmserv.store.delivery import outbox as outbox_rows
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 from pbmserv.store.delivery.shares import share_of, shares_of, within
@@ -224,10 +224,8 @@ def next_request(
 
 def is_report_due(connection: Connection, board_id: int) -> bool:
     """Return whether a requested report about a board is not finished."""
-    due = select(analyses.c.ply).where(
-        _of_board(connection, analyses, board_id), analyses.c.due_at.is_not(None)
-    )
-    return connection.execute(due.limit(1)).first() is not None
+    of_board = _of_board(connection, analyses, board_id)
+    return has_row(connection, analyses, of_board, analyses.c.due_at.is_not(None))
 
 
 def finished_reports(
@@ -273,8 +271,7 @@ def release(connection: Connection, letter_id: int, now: datetime) -> bool:
             (house_turns, turn_on),
             (awaited_analyses, awaited_analyses.c.board_id == board_id),
         ):
-            others = select(table.c.board_id).where(is_board, table.c.letter_id == letter_id)
-            if connection.execute(others).first() is not None:
+            if has_row(connection, table, is_board, table.c.letter_id == letter_id):
                 return False
     outbox_rows.change_waiting(connection, letter_id, state=LetterState.QUEUED, due_at=now)
     return True

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
+from pbmserv.store.core.statements import count_rows
 from pbmserv.store.tables.boxes import hot_seats
 
 
@@ -41,4 +42,4 @@ def forget(connection: Connection, before: datetime) -> None:
 
 def count(connection: Connection) -> int:
     """Return the number of boxes."""
-    return connection.execute(select(func.count()).select_from(hot_seats)).scalar_one()
+    return count_rows(connection, hot_seats)

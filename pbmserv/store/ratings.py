@@ -9,15 +9,15 @@ of players and of pairs who met, not with the number of boards.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from itertools import groupby, islice
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, text, update
+from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, text
 
 from pbmserv.engine.ratings import OPPONENTS, UNRATED, WINDOW, Past, Rating, Standing
-from pbmserv.store.core.statements import insert_into
+from pbmserv.store.core.statements import add_if_new, change_rows, columns_of
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import BoardStatus, boards, seats
 from pbmserv.store.tables.ratings import rating_changes, ratings
@@ -60,10 +60,20 @@ class Change:
     game: str
     number: int
     place: int
-    before: Rating
-    after: Rating
+    mu_before: float
+    sigma_before: float
+    mu_after: float
+    sigma_after: float
     weight: float
     created_at: datetime
+
+    @property
+    def before(self) -> Rating:
+        return Rating(self.mu_before, self.sigma_before)
+
+    @property
+    def after(self) -> Rating:
+        return Rating(self.mu_after, self.sigma_after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +102,6 @@ _LOCKED = (
     .order_by(ratings.c.player_id)
     .with_for_update()  # ignored by SQLite, which has one writer
 )
-_WRITTEN = (*(column.name for column in STANDING), "ordinal", "games", "rated_at")
-_SETTLE = (
-    update(ratings)
-    .where(ratings.c.game == bindparam("new_game"))
-    .where(ratings.c.player_id == bindparam("new_player_id"))
-    .values({name: bindparam(f"new_{name}") for name in _WRITTEN})
-)
 _ADD_CHANGE = insert(rating_changes)
 BEST = (
     select(players.c.userid, players.c.id, *STANDING)
@@ -117,8 +120,9 @@ BEST = (
 _ONE = select(ratings.c.player_id, *STANDING, ratings.c.rated_at).where(
     ratings.c.game == bindparam("of_game"), ratings.c.player_id == bindparam("of_player")
 )
+_CHANGE = columns_of(Change, rating_changes)
 LAST_CHANGES = (
-    select(rating_changes)
+    select(*_CHANGE)
     .where(
         rating_changes.c.player_id == bindparam("of_player"),
         rating_changes.c.game == bindparam("of_game"),
@@ -145,7 +149,7 @@ _PASTS = (
     .group_by(_mine.c.player_id, _theirs.c.player_id)
 )
 _OF_BOARDS = (
-    select(rating_changes)
+    select(*_CHANGE)
     .where(rating_changes.c.board_id.in_(bindparam("ids", expanding=True)))
     .order_by(rating_changes.c.board_id, rating_changes.c.player_id)
 )
@@ -161,10 +165,7 @@ def lock(
     """
     ids = sorted(player_ids)
     for player_id in ids:
-        connection.execute(
-            insert_into(connection, ratings).on_conflict_do_nothing(),
-            row_of(game, Rated(player_id, UNRATED, now)),
-        )
+        add_if_new(connection, ratings, **row_of(game, Rated(player_id, UNRATED, now)))
     rows = connection.execute(_LOCKED, {"of_game": game, "ids": ids})
     return {row.player_id: _rated(row) for row in rows}
 
@@ -195,33 +196,17 @@ def next_moment(before: Iterable[Rated], now: datetime) -> datetime:
 
 def settle(connection: Connection, game: str, after: Sequence[Rated]) -> None:
     """Write new standings into locked rows."""
-    rows = (row_of(game, rated) for rated in after)
-    connection.execute(_SETTLE, [{f"new_{name}": row[name] for name in row} for row in rows])
+    for rated in after:
+        values = row_of(game, rated)
+        key = {name: values.pop(name) for name in ("game", "player_id")}
+        change_rows(connection, ratings, key, **values)
 
 
 def log(connection: Connection, changes: Iterable[Change]) -> None:
     """Store changes of ratings."""
     remaining = iter(changes)
     while batch := list(islice(remaining, BATCH)):
-        connection.execute(
-            _ADD_CHANGE,
-            [
-                {
-                    "board_id": change.board_id,
-                    "player_id": change.player_id,
-                    "game": change.game,
-                    "number": change.number,
-                    "place": change.place,
-                    "mu_before": change.before.mu,
-                    "sigma_before": change.before.sigma,
-                    "mu_after": change.after.mu,
-                    "sigma_after": change.after.sigma,
-                    "weight": change.weight,
-                    "created_at": change.created_at,
-                }
-                for change in batch
-            ],
-        )
+        connection.execute(_ADD_CHANGE, [asdict(change) for change in batch])
 
 
 def best(connection: Connection, game: str, most: int) -> list[Line]:
@@ -250,14 +235,14 @@ def of_player(connection: Connection, game: str, player_id: int) -> Rated | None
 def last_changes(connection: Connection, game: str, player_id: int, most: int) -> list[Change]:
     """Return a player's newest changes at a game, newest first."""
     rows = connection.execute(LAST_CHANGES, {"of_game": game, "of_player": player_id, "most": most})
-    return [_change(row) for row in rows]
+    return [Change(*row) for row in rows]
 
 
 def of_boards(connection: Connection, board_ids: Sequence[int]) -> dict[int, list[Change]]:
     """Return the changes that some boards made, by board."""
     changes: dict[int, list[Change]] = {}
     for row in connection.execute(_OF_BOARDS, {"ids": list(board_ids)}):
-        change = _change(row)
+        change = Change(*row)
         changes.setdefault(change.board_id, []).append(change)
     return changes
 
@@ -288,20 +273,6 @@ def _standing(row: Any) -> Standing:
     """Return a standing from the columns `STANDING`."""
     rating = Rating(row.mu, row.sigma)
     return Standing(rating, row.wins, row.losses, row.draws, row.opponents)
-
-
-def _change(row: Any) -> Change:
-    return Change(
-        board_id=row.board_id,
-        player_id=row.player_id,
-        game=row.game,
-        number=row.number,
-        place=row.place,
-        before=Rating(row.mu_before, row.sigma_before),
-        after=Rating(row.mu_after, row.sigma_after),
-        weight=row.weight,
-        created_at=row.created_at,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +307,7 @@ _ENDED = (
     .order_by(boards.c.finished_at, boards.c.id, seats.c.seat)
 )
 _ALL = select(ratings)
-_ALL_CHANGES = select(rating_changes).order_by(
+_ALL_CHANGES = select(*_CHANGE).order_by(
     rating_changes.c.created_at, rating_changes.c.board_id, rating_changes.c.player_id
 )
 _STREAMED = {"yield_per": BATCH}
@@ -372,7 +343,7 @@ def all_rows(connection: Connection) -> dict[tuple[str, int], dict[str, object]]
 def all_changes(connection: Connection) -> Iterator[Change]:
     """Yield every change, in the order in which the boards were rated, then by player."""
     for row in connection.execute(_ALL_CHANGES, execution_options=_STREAMED):
-        yield _change(row)
+        yield Change(*row)
 
 
 def replace(

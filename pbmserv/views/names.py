@@ -13,7 +13,7 @@ from typing import NewType
 
 from sqlalchemy import Connection
 
-from pbmserv.store.accounts import preferences
+from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
 
 PublicName = NewType("PublicName", str)
@@ -55,7 +55,7 @@ class PublicNames:
 
 def public_names(connection: Connection, userids: Collection[str]) -> PublicNames:
     """Return the names of these players."""
-    return PublicNames(preferences.unnamed(connection, userids) if userids else frozenset())
+    return PublicNames(players.unnamed(connection, userids) if userids else frozenset())
 
 
 def public_board(board: BoardRow) -> BoardRow:

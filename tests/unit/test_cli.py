@@ -129,10 +129,8 @@ class Mails:
     def list(self):
         moment = datetime(2026, 5, 1, 12, 30, tzinfo=UTC)
         return [
-            KeptMail(
-                3, moment, "bob@example.org", "p@x", "[red]blackbox[/red] \x1b[2J", "KeyError"
-            ),
-            KeptMail(4, moment, "", "p@x", "move " * 30, "RecursionError"),
+            KeptMail(3, moment, "bob@example.org", "[red]blackbox[/red] \x1b[2J", "KeyError"),
+            KeptMail(4, moment, "", "move " * 30, "RecursionError"),
         ]
 
     def count(self):

@@ -19,7 +19,7 @@ from pbmserv.service.core.refusals import signed_off
 from pbmserv.service.time import localtime
 from pbmserv.store import clocks
 from pbmserv.store.accounts import absences as absence_rows
-from pbmserv.store.accounts import leaving, notices, players, preferences
+from pbmserv.store.accounts import leaving, notices, players
 from pbmserv.store.accounts.absences import Absence
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
@@ -37,7 +37,7 @@ def away(context: CommandContext, command: Away) -> Answer:
     today = localtime.local_date(context.now, tz)
     line = f"away {player.userid} PASSWORD "
     first, until = _days(command, today, line)
-    preferences.lock(context.connection, player.id)
+    players.lock(context.connection, player.id)
     if player.unreachable_since is not None:  # a presumed absence ends: the player has written
         end_presumed_absence(context, player, player.unreachable_since)
     absences = absence_rows.of_player(context.connection, player.id)
@@ -161,7 +161,7 @@ def back(context: CommandContext, command: Back) -> Answer:
         return _come_back(context, player)
     context.current.speaker = player
     tz = zone(player.tz)
-    preferences.lock(context.connection, player.id)
+    players.lock(context.connection, player.id)
     absences = absence_rows.of_player(context.connection, player.id)
     now_away = absence_rows.at(absences, context.now)
     ending = now_away or absence_rows.planned(absences, context.now)

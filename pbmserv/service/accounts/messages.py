@@ -13,7 +13,7 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import Said, said_again
 from pbmserv.service.core.words_for_others import no_words, words_for_others
 from pbmserv.store import audit
-from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.audit import Entry
 from pbmserv.store.delivery import outbox
@@ -106,7 +106,7 @@ def confirm_broadcast(context: CommandContext, reply_address: ReplyAddress) -> A
 def _listeners(context: CommandContext, sender: Player) -> dict[str, int]:
     """Return the addresses of all other players who want such words, each with a player."""
     player_by_address: dict[str, int] = {}
-    for player in preferences.wanting_broadcasts(context.connection):
+    for player in players.wanting_broadcasts(context.connection):
         if player.id != sender.id:
             player_by_address.setdefault(player.address, player.id)
     return player_by_address

@@ -12,7 +12,7 @@ from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.flood_limits import refuse_too_many_questions
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.store.accounts import address_changes, players, preferences
+from pbmserv.store.accounts import address_changes, players
 from pbmserv.store.accounts.address_changes import AddressChange
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, player_boards
@@ -37,7 +37,7 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
         example = "change address USERID PASSWORD NEWADDRESS"
         raise Refused("address-needs-password", example=example)
     wanted = list(dict.fromkeys(address.lower() for address in command.addresses))
-    preferences.lock(context.connection, player.id)
+    players.lock(context.connection, player.id)
     present = players.addresses_of(context.connection, player.id)
     new = [address for address in wanted if address not in present]
     if not new:
@@ -125,7 +125,7 @@ def _waiting_change(
     if change is not None and context.now > change.created_at + timedelta(days=UNCONFIRMED_DAYS):
         change = None
     if change is not None:
-        preferences.lock(context.connection, change.player_id)
+        players.lock(context.connection, change.player_id)
         change = address_changes.by_id(context.connection, reply_address.about)
     player = players.by_id(context.connection, change.player_id) if change is not None else None
     if change is None or change.confirmed_at is not None or player is None or not player.active:

@@ -17,7 +17,7 @@ from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.time import localtime
 from pbmserv.store import clocks
 from pbmserv.store.accounts import absences as absence_rows
-from pbmserv.store.accounts import blocks, persons, players, preferences
+from pbmserv.store.accounts import blocks, persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import seeks
 from pbmserv.store.delivery import digests, unsent_letters
@@ -174,7 +174,7 @@ class _Wishes:
             tz = zone(columns.get("tz", self.player.tz))
             columns["digest_due"] = None if minute is None else self._next_digest(tz, minute)
         if minute is None and self.player.digest_minute is not None:
-            preferences.release_tray(connection, self.player.id, now)
+            unsent_letters.release_tray(connection, self.player.id, now)
         if columns:
             players.change(connection, self.player.id, columns)
         if {"remind", "tz", "digest_minute"} & columns.keys():

@@ -26,7 +26,7 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import UNSAID, Said
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.time.time_options import terms_of_challenge
-from pbmserv.store.accounts import invitations, persons, players, preferences
+from pbmserv.store.accounts import invitations, persons, players
 from pbmserv.store.accounts.invitations import Invitation
 from pbmserv.store.accounts.players import Player
 
@@ -161,7 +161,7 @@ def _refuse_too_many_invitations(
 ) -> None:
     if context.services.signup == "closed":
         raise Refused("invite-closed")
-    preferences.lock(context.connection, sender.id)
+    players.lock(context.connection, sender.id)
     month_ago, day_ago = context.now - VALID_FOR, context.now - _DAY
     if invitations.has_invited(context.connection, sender.id, marks, month_ago):
         raise Refused("invited-already", part=address, days=VALID_FOR.days)

@@ -29,7 +29,7 @@ from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.services import Services
 from pbmserv.service.delivery import reachability
-from pbmserv.store.accounts import notices, players, preferences
+from pbmserv.store.accounts import notices, players
 from pbmserv.store.delivery import bounces, inbox, outbox
 from pbmserv.store.delivery.bounces import BouncedLetter, BounceRecord
 from pbmserv.store.delivery.outbox import NewLetter
@@ -239,7 +239,7 @@ def _went_to_own_address(context: CommandContext, letter: BouncedLetter, address
     """Lock the row of a letter's player; return whether the letter went to an own address."""
     if letter.player_id is None:
         return False
-    preferences.lock(context.connection, letter.player_id)
+    players.lock(context.connection, letter.player_id)
     player = players.by_id(context.connection, letter.player_id)
     if player is None or not player.active:
         return False

@@ -23,7 +23,7 @@ from pbmserv.service.accounts import absences
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery import digest
-from pbmserv.store.accounts import notices, players, preferences
+from pbmserv.store.accounts import notices, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
@@ -95,7 +95,7 @@ def note_reachable(context: CommandContext, player_id: int, why: str = "") -> Re
     Args:
         why: an operator's reason, ``""`` if the player has written.
     """
-    preferences.lock(context.connection, player_id)
+    players.lock(context.connection, player_id)
     player = players.by_id(context.connection, player_id)
     if player is None or not player.active or player.unreachable_since is None:
         return Reachable()

@@ -106,8 +106,10 @@ def rate(
             game,
             new.games,
             place,
-            old.standing.rating,
-            new.rating,
+            old.standing.rating.mu,
+            old.standing.rating.sigma,
+            new.rating.mu,
+            new.rating.sigma,
             weight,
             at,
         )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, bindparam, select
 
 from pbmserv.engine.clocks import Terms
 from pbmserv.store.core.statements import (
@@ -17,7 +17,9 @@ from pbmserv.store.core.statements import (
     add_numbered_row,
     change_rows,
     columns_of,
+    count_rows,
     delete_rows,
+    has_row,
     values_of,
 )
 from pbmserv.store.tables.accounts import InvitationState, invitations, uninvited
@@ -94,8 +96,7 @@ def sent_to(connection: Connection, marks: Sequence[str], since: datetime) -> in
 
 
 def _count(connection: Connection, which: ColumnElement[bool], since: datetime) -> int:
-    statement = select(func.count()).where(which, invitations.c.created_at > since)
-    return int(connection.execute(statement).scalar_one())
+    return count_rows(connection, invitations, which, invitations.c.created_at > since)
 
 
 def refuse_all(connection: Connection, mark: str, now: datetime) -> None:
@@ -105,8 +106,7 @@ def refuse_all(connection: Connection, mark: str, now: datetime) -> None:
 
 def are_refused(connection: Connection, marks: Sequence[str]) -> bool:
     """Return whether an address wants no invitations."""
-    rows = connection.execute(select(uninvited.c.mark).where(uninvited.c.mark.in_(marks)))
-    return rows.first() is not None
+    return has_row(connection, uninvited, uninvited.c.mark.in_(marks))
 
 
 def drop_open(connection: Connection, player_id: int) -> None:

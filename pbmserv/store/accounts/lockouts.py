@@ -11,7 +11,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, case, delete, select, update
 
-from pbmserv.store.core.statements import columns_of, delete_rows, insert_into, put_row
+from pbmserv.store.core.statements import columns_of, delete_rows, has_row, insert_into, put_row
 from pbmserv.store.tables.accounts import password_sources, wrong_passwords
 
 
@@ -87,8 +87,7 @@ def forget(connection: Connection, key: str) -> None:
 def is_source(connection: Connection, key: str, now: datetime) -> bool:
     """Return whether a player recently sent the right password from this source."""
     row = password_sources.c
-    statement = select(row.key).where(row.key == key, row.forget_at > now)
-    return connection.execute(statement).first() is not None
+    return has_row(connection, password_sources, row.key == key, row.forget_at > now)
 
 
 def note_source(connection: Connection, key: str, forget_at: datetime) -> None:

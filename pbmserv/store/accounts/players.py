@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,7 @@ from sqlalchemy import (
 
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.statements import add_if_new, change_rows, columns_of, insert_into
+from pbmserv.store.core.statements import add_if_new, change_rows, columns_of, has_row, insert_into
 from pbmserv.store.delivery import bounces
 from pbmserv.store.tables.accounts import PlayerState, addresses, players
 from pbmserv.store.tables.boards import seats
@@ -109,6 +109,11 @@ def by_id(connection: Connection, player_id: int) -> Player | None:
     return Player(*rows[0]) if rows else None
 
 
+def lock(connection: Connection, player_id: int) -> None:
+    """Lock a player's row until the end of the transaction."""
+    connection.execute(select(players.c.id).where(players.c.id == player_id).with_for_update())
+
+
 def active_of(connection: Connection, reply_address: ReplyAddress) -> Player | None:
     """Return the active player of a reply address; `None` if a newer one has revoked it."""
     player = by_id(connection, reply_address.player)
@@ -136,8 +141,7 @@ def by_address(connection: Connection, address: str) -> list[Player]:
 
 def is_address(connection: Connection, address: str) -> bool:
     """Return whether *address* (lower case) is confirmed for a player in any state."""
-    statement = select(addresses.c.player_id).where(addresses.c.address == address).limit(1)
-    return connection.execute(statement).first() is not None
+    return has_row(connection, addresses, addresses.c.address == address)
 
 
 def seated_like(connection: Connection, userid: str) -> list[str]:
@@ -160,6 +164,21 @@ def listed(connection: Connection, *which: ColumnElement[bool]) -> list[Player]:
     """Return the players that meet all conditions, in the order of their ids."""
     rows = connection.execute(_PLAYER.where(*which).order_by(players.c.id))
     return [Player(*row) for row in rows]
+
+
+def wanting_broadcasts(connection: Connection) -> list[Player]:
+    """Return the active players who want operators' messages, in the order of their ids."""
+    return listed(connection, players.c.broadcasts, players.c.state == PlayerState.ACTIVE)
+
+
+_UNNAMED = select(players.c.userid).where(
+    players.c.userid.in_(bindparam("userids", expanding=True)), players.c.public.is_(False)
+)
+
+
+def unnamed(connection: Connection, userids: Collection[str]) -> frozenset[str]:
+    """Return those userids that public pages must not show."""
+    return frozenset(connection.execute(_UNNAMED, {"userids": sorted(userids)}).scalars())
 
 
 def userids(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
@@ -211,10 +230,8 @@ def addresses_of(connection: Connection, player_id: int) -> list[str]:
 
 def has_address(connection: Connection, player_id: int, address: str) -> bool:
     """Return whether an address, in upper or lower case, is confirmed for a player."""
-    statement = select(addresses.c.player_id).where(
-        addresses.c.address == address.lower(), addresses.c.player_id == player_id
-    )
-    return connection.execute(statement).first() is not None
+    which = (addresses.c.address == address.lower(), addresses.c.player_id == player_id)
+    return has_row(connection, addresses, *which)
 
 
 def change(connection: Connection, player_id: int, values: Mapping[str, Any]) -> None:

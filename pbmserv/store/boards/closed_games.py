@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, insert, select
 
-from pbmserv.store.core.statements import delete_rows
+from pbmserv.store.core.statements import delete_rows, has_row
 from pbmserv.store.tables.operators import closed_games
 
 
@@ -18,8 +18,7 @@ def closed_since(connection: Connection) -> dict[str, datetime]:
 
 def is_closed(connection: Connection, game: str) -> bool:
     """Return whether a game is closed."""
-    statement = select(closed_games.c.game).where(closed_games.c.game == game)
-    return connection.execute(statement).first() is not None
+    return has_row(connection, closed_games, closed_games.c.game == game)
 
 
 def close(connection: Connection, game: str, now: datetime) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, bindparam, select
 
 from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.statements import columns_of, delete_rows, put_row
+from pbmserv.store.core.statements import columns_of, count_rows, delete_rows, put_row
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import followers
 
@@ -46,9 +46,7 @@ def boards_of(connection: Connection, player_id: int) -> list[tuple[int, str]]:
 
 def count(connection: Connection, board_id: int) -> int:
     """Return the number of followers of a board."""
-    return connection.execute(
-        select(func.count()).select_from(followers).where(followers.c.board_id == board_id)
-    ).scalar_one()
+    return count_rows(connection, followers, followers.c.board_id == board_id)
 
 
 def follow(connection: Connection, board_id: int, player_id: int, what: str) -> None:

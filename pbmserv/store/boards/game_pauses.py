@@ -11,12 +11,7 @@ from sqlalchemy import Connection, func, or_, select, update
 from pbmserv.engine.time_spans import Span
 from pbmserv.errors import GameAway
 from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.statements import (
-    add_if_new,
-    change_rows,
-    columns_of,
-    values_of,
-)
+from pbmserv.store.core.statements import add_if_new, change_rows, columns_of, count_rows, values_of
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import RUNNING, boards, seats
 from pbmserv.store.tables.bots import house_turns
@@ -73,12 +68,13 @@ def count_stops(connection: Connection, game: str, since: datetime) -> int:
         .where(game_pauses.c.game == game, game_pauses.c.kind == PauseKind.STOPPED)
         .scalar_subquery()
     )
-    count = select(func.count()).where(
+    return count_rows(
+        connection,
+        game_stops,
         game_stops.c.game == game,
         game_stops.c.stopped_at > since,
         or_(resumed.is_(None), game_stops.c.stopped_at > resumed),
     )
-    return int(connection.execute(count.select_from(game_stops)).scalar_one())
 
 
 def begin(connection: Connection, game: str, kind: PauseKind, why: str, now: datetime) -> bool:

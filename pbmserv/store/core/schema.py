@@ -44,30 +44,21 @@ def alembic_ini() -> Path:
 def upgrade(database: Database, stores: Stores = ALL) -> None:
     """Migrate to the newest revision; a new database gets the tables of *stores*."""
     with migrating(database) as connection:
-        _upgrade(connection, stores)
+        build(connection, stores)
 
 
 @contextmanager
 def migrating(database: Database) -> Iterator[Connection]:
     """Begin a transaction for migrations: one at a time, and without time limits."""
     with database.writing.begin() as connection, _without_time_limits(database, connection):
-        _lock(connection)
+        if not database.is_sqlite:
+            connection.execute(text("SET LOCAL lock_timeout = '60s'"))
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
         yield connection
 
 
 def build(connection: Connection, stores: Stores = ALL) -> None:
-    """Migrate within a transaction of the caller, who lifts the time limits."""
-    _lock(connection)
-    _upgrade(connection, stores)
-
-
-def _lock(connection: Connection) -> None:
-    if connection.dialect.name != "sqlite":
-        connection.execute(text("SET LOCAL lock_timeout = '60s'"))
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
-
-
-def _upgrade(connection: Connection, stores: Stores) -> None:
+    """Migrate to the newest revision in a transaction of `migrating`."""
     from alembic import command
 
     head()  # fails with a clear message if there are several

@@ -13,6 +13,7 @@ from sqlalchemy import (
     FromClause,
     Table,
     delete,
+    func,
     insert,
     select,
     update,
@@ -61,6 +62,17 @@ def change_rows(
 def delete_rows(connection: Connection, table: Table, **which: Any) -> int:
     """Delete the rows with these values; return their number."""
     return connection.execute(delete(table).where(*_equalities(table, which))).rowcount
+
+
+def has_row(connection: Connection, table: Table, *which: ColumnElement[bool]) -> bool:
+    """Return whether a row meets these conditions."""
+    key, *_ = table.primary_key
+    return connection.execute(select(key).where(*which).limit(1)).first() is not None
+
+
+def count_rows(connection: Connection, table: Table, *which: ColumnElement[bool]) -> int:
+    """Return the number of rows that meet these conditions."""
+    return connection.execute(select(func.count()).select_from(table).where(*which)).scalar_one()
 
 
 def _equalities(table: Table, which: Mapping[str, Any]) -> list[ColumnElement[bool]]:

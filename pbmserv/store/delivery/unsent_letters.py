@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, or_, select, update
@@ -112,3 +113,12 @@ def for_digest(connection: Connection, player_id: int) -> list[QueuedLetter]:
 def mark_folded(connection: Connection, ids: Sequence[int]) -> None:
     """Note that letters went into a digest."""
     connection.execute(_FOLD, [key_of(connection, i) for i in ids])
+
+
+def release_tray(connection: Connection, player_id: int, now: datetime) -> None:
+    """Queue the letters that wait for a digest: the player will get none."""
+    connection.execute(
+        update(outbox)
+        .where(outbox.c.player_id == player_id, outbox.c.state == LetterState.DIGEST)
+        .values(state=LetterState.QUEUED, due_at=now)
+    )

@@ -9,7 +9,7 @@ from typing import TypedDict, Unpack
 
 from sqlalchemy import Connection, delete, func, or_, select, update
 
-from pbmserv.store.core.statements import change_rows, columns_of, delete_rows, insert_into
+from pbmserv.store.core.statements import change_rows, columns_of, delete_rows, has_row, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.events import EntryStatus, entries, events, pairings
 
@@ -116,10 +116,8 @@ def groups_without_places(connection: Connection, event_id: int) -> set[int]:
 
 def has_places(connection: Connection, event_id: int) -> bool:
     """Return whether a player has got the result of an event: its table is final."""
-    statement = select(entries.c.place).where(
-        entries.c.event_id == event_id, entries.c.place.is_not(None)
-    )
-    return connection.execute(statement.limit(1)).first() is not None
+    which = (entries.c.event_id == event_id, entries.c.place.is_not(None))
+    return has_row(connection, entries, *which)
 
 
 def count_groups(connection: Connection, event_id: int) -> int:

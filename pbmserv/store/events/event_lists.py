@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
+from pbmserv.store.core.statements import count_rows
 from pbmserv.store.events.events import OVER, SELECT_EVENT, Event
 from pbmserv.store.tables.events import EntryStatus, EventStatus, entries, events
 
@@ -46,11 +47,8 @@ def has_entered_before(connection: Connection, player_id: int, kind: str) -> boo
 
 def count_owned(connection: Connection, player_id: int) -> int:
     """Return the number of events of a player that are not over."""
-    return connection.execute(
-        select(func.count())
-        .select_from(events)
-        .where(events.c.owner_id == player_id, events.c.status.not_in(OVER))
-    ).scalar_one()
+    which = (events.c.owner_id == player_id, events.c.status.not_in(OVER))
+    return count_rows(connection, events, *which)
 
 
 def count_invited(connection: Connection, owner_id: int, since: datetime) -> int:

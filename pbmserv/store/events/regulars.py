@@ -6,17 +6,15 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, select
 
-from pbmserv.store.core.statements import add_if_new, delete_rows, insert_into
+from pbmserv.store.core.statements import add_if_new, delete_rows, has_row, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.events import EntryStatus, entries, event_bars, events, regulars
 
 
 def is_regular(connection: Connection, game: str, player_id: int) -> bool:
     """Return whether a player enters each season of a game's league."""
-    statement = select(regulars.c.game).where(
-        regulars.c.game == game, regulars.c.player_id == player_id
-    )
-    return connection.execute(statement).first() is not None
+    which = (regulars.c.game == game, regulars.c.player_id == player_id)
+    return has_row(connection, regulars, *which)
 
 
 def add(connection: Connection, game: str, player_id: int, now: datetime) -> None:

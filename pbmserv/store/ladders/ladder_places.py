@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Update, func, insert, select, update
+from sqlalchemy import Connection, Update, insert, select, update
 
-from pbmserv.store.core.statements import columns_of, delete_rows
+from pbmserv.store.core.statements import columns_of, count_rows, delete_rows
 from pbmserv.store.ladders.ladder_reigns import note_first
 from pbmserv.store.ladders.ladders import lock_by_id
 from pbmserv.store.ladders.ladders import of_player as ladders_of_player
@@ -81,8 +81,7 @@ def of_player(connection: Connection, ladder_id: int, player_id: int) -> Place |
 
 def count(connection: Connection, ladder_id: int) -> int:
     """Return the number of players of a ladder."""
-    statement = select(func.count()).where(ladder_places.c.ladder_id == ladder_id)
-    return int(connection.execute(statement).scalar_one())
+    return count_rows(connection, ladder_places, ladder_places.c.ladder_id == ladder_id)
 
 
 def join(connection: Connection, ladder_id: int, player_id: int, now: datetime) -> int:

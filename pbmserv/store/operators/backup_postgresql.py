@@ -25,7 +25,6 @@ from pbmserv.errors import OperatorError
 from pbmserv.files import Place, replacing
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.postgresql import unhurried
 from pbmserv.store.delivery.shares import share_of
 from pbmserv.store.operators.backup_sqlite import Contents
 from pbmserv.store.tables.columns import metadata
@@ -169,7 +168,7 @@ def fill(url: str, contents: Contents, place: Place, skipped: int) -> None:
     """
     database = Database(url)
     try:
-        with database.writing.begin() as connection, unhurried(connection):
+        with schema.migrating(database) as connection:
             name, tables = _replaceable_tables(connection, place)
             for table in tables:
                 connection.execute(text(f"DROP TABLE {_quoted(name)}.{_quoted(table)} CASCADE"))

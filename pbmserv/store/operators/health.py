@@ -27,7 +27,7 @@ from sqlalchemy import (
 from pbmserv.files import sqlite_file
 from pbmserv.store.boards import game_pauses
 from pbmserv.store.core.database import Database, mail_url
-from pbmserv.store.core.statements import delete_rows
+from pbmserv.store.core.statements import delete_rows, has_row
 from pbmserv.store.delivery import arrivals as arrival_rows
 from pbmserv.store.delivery import inbox as inbox_rows
 from pbmserv.store.delivery import mail_stores, settled_arrivals
@@ -67,17 +67,6 @@ _CLOCKS = select(func.count(), func.min(boards.c.due_at)).where(boards.c.due_at 
 _DIGESTS = select(func.count(), func.min(players.c.digest_due)).where(
     players.c.digest_due <= bindparam("now")
 )
-STATEMENTS: Mapping[str, Executable] = {
-    "states": _STATES,
-    "due": _DUE,
-    "first": _FIRST,
-    "kept": _KEPT_COUNT,
-    "received": _RECEIVED,
-    "house": _HOUSE,
-    "clocks": _CLOCKS,
-    "digests": _DIGESTS,
-}
-"""The statements of `queues` by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,15 +189,16 @@ def under_way(mail: Connection, game: Connection, address: str, now: datetime, l
         done = settled_arrivals.numbers_since(game, mail_stores.uuid_of(mail), waiting[0])
         if not done.issuperset(waiting):
             return True
-    letters = select(outbox.c.id).where(
+    is_due = or_(outbox.c.due_at <= now, outbox.c.claimed_by.is_not(None))
+    return has_row(
+        game,
+        outbox,
         func.lower(outbox.c.recipient) == address.lower(),
         or_(
-            and_(outbox.c.state == LetterState.QUEUED, outbox.c.due_at <= now),
-            and_(outbox.c.state == LetterState.QUEUED, outbox.c.claimed_by.is_not(None)),
+            and_(outbox.c.state == LetterState.QUEUED, is_due),
             outbox.c.state == LetterState.COMING,
         ),
     )
-    return game.execute(letters.limit(1)).first() is not None
 
 
 def probe_game_store(connection: Connection, now: datetime) -> None:

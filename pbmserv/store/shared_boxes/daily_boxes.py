@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from sqlalchemy import Connection, case, delete, func, select
 
-from pbmserv.store.core.statements import add_if_new
+from pbmserv.store.core.statements import add_if_new, has_row
 from pbmserv.store.shared_boxes.shared_boxes import (
     SELECT_BOARDS,
     SELECT_BOX,
@@ -102,10 +102,8 @@ def has_tried(
     """Return whether one of some players or mailboxes has got a day's box."""
     if first_try(connection, player_ids, game, day) is not None:
         return True
-    by_mailbox = select(daily_tries.c.mark).where(
-        daily_tries.c.game == game, daily_tries.c.day == day, daily_tries.c.mark.in_(marks)
-    )
-    return connection.execute(by_mailbox.limit(1)).first() is not None
+    of_day = (daily_tries.c.game == game, daily_tries.c.day == day)
+    return has_row(connection, daily_tries, *of_day, daily_tries.c.mark.in_(marks))
 
 
 def first_try(

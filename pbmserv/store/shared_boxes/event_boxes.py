@@ -6,8 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, select
+from sqlalchemy import ColumnElement, Connection, and_, exists, select
 
+from pbmserv.store.core.statements import count_rows
 from pbmserv.store.shared_boxes.shared_boxes import (
     GIVEN_UP,
     SELECT_BOARDS,
@@ -81,9 +82,7 @@ def userids(connection: Connection, box_id: int, most: int) -> list[str]:
 
 def count_players(connection: Connection, box_id: int) -> int:
     """Return the number of players of a box."""
-    statement = select(func.count()).where(shared_boards.c.box_id == box_id)
-    number: int = connection.execute(statement).scalar_one()
-    return number
+    return count_rows(connection, shared_boards, shared_boards.c.box_id == box_id)
 
 
 def unfinished(connection: Connection, event_id: int, most: int) -> list[SharedBoard]:
