@@ -439,10 +439,10 @@ class Climb:
 
     Attributes:
         number: of its row.
-        before: rank before it; ``None`` if the player joined.
-        after: rank after it; ``None`` if the player left.
-        why: ``joined``, ``left``, ``silent``, ``removed``, or the result of a game.
-        board: the game that caused it; ``None`` for none.
+        before: rank before it; null if the player joined.
+        after: rank after it; null if the player left.
+        why: "joined", "left", "silent", "removed", "up", "upper-late" or "lower-late".
+        board: the game that caused it, or null.
     """
 
     number: int
@@ -456,7 +456,7 @@ class Climb:
 
 @dataclass(frozen=True, slots=True)
 class Fame:
-    """At least 90 days at first place; `until` is empty if they last."""
+    """At least 90 days at first place; `until` is "" if they last."""
 
     userid: PublicName
     since: str

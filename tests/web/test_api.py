@@ -147,7 +147,7 @@ def test_programs_read_what_the_public_pages_tell(client: Client) -> None:
     assert "/players/BOB/boards?limit=1&before=3" in content["next"]
 
     (table,) = client.read("/ratings")["items"]
-    assert [player["userid"] for player in table["players"]] == ["alice", "bob"]
+    assert [player["userid"] for player in table["below"]] == ["alice", "bob"]
     assert client.read("/ratings/blackbox") == table
     bob = client.read("/players/bob")
     assert bob["ratings"][0]["rating"]["lost"] == 1

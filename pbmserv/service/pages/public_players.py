@@ -93,6 +93,12 @@ def standings(context: CommandContext) -> list[StandingsTable]:
     return [_standings_table(context, game) for game in context.services.registry]
 
 
+def standings_of(context: CommandContext, key: str) -> StandingsTable | None:
+    """Return the best players of a game; `None` if there is no such game."""
+    registry = context.services.registry
+    return _standings_table(context, registry.newest(key)) if key in registry else None
+
+
 def _standings_table(context: CommandContext, game: AnyGame) -> StandingsTable:
     words = rating_tables.best_players(context, game)
     names = public_names(

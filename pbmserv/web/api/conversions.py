@@ -11,24 +11,18 @@ from pbmserv.service.solo.guest_box import GuestPage
 from pbmserv.views.board import BoardScene
 from pbmserv.views.board_forms import board_facts, board_text
 from pbmserv.views.public_facts import (
-    LadderPage,
     PlayerRating,
     PublicBoardPage,
     PublicPlayer,
-    StandingsTable,
     shape_from,
 )
 from pbmserv.web.api.shapes import (
     Board,
     Change,
-    Climb,
     Game,
-    Ladder,
     Outcome,
     Player,
     Rated,
-    Ratings,
-    Running,
     Seat,
     Today,
 )
@@ -53,24 +47,6 @@ def shown_fields(scene: BoardScene) -> dict[str, Any]:
     }
 
 
-def ratings_of(table: StandingsTable) -> Ratings:
-    """Return the standings of a game."""
-    return shape_from(Ratings, table, players=[*table.rows, *table.below])
-
-
-def ladder_of(page: LadderPage) -> Ladder:
-    """Return the ladder of a game."""
-    return Ladder(
-        page.game,
-        page.title,
-        page.count,
-        places=list(page.rungs),
-        boards=list(page.running),
-        movements=[shape_from(Climb, climb) for climb in page.climbs],
-        fame=list(page.fame),
-    )
-
-
 def player_of(player: PublicPlayer) -> Player:
     """Return a player's page."""
     ratings = [_rated(rating, player.curves.get(rating.game, ())) for rating in player.ratings]
@@ -78,7 +54,7 @@ def player_of(player: PublicPlayer) -> Player:
         userid=player.userid,
         bot=player.userid in BOT_USERIDS,
         ratings=ratings,
-        running=[shape_from(Running, board) for board in player.running],
+        running=list(player.running),
         opponents=list(player.met),
         kinds=list(player.kinds),
         seeks=list(player.seeks),

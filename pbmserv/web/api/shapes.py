@@ -13,7 +13,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS
-from pbmserv.views.public_facts import Fame, LadderGame, Rung, Seek, Standing, Tally
+from pbmserv.views.public_facts import RunningBoard, Seek, Standing, Tally
 
 T = TypeVar("T")
 Names = Sequence[str]
@@ -71,20 +71,6 @@ class Game:
 
 
 @dataclass(frozen=True, slots=True)
-class Ratings:
-    """The best players of a game.
-
-    Attributes:
-        more: whether there are more players than these.
-    """
-
-    game: str
-    title: str
-    players: list[Standing]
-    more: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
     """A rating after a board."""
 
@@ -109,67 +95,13 @@ class Rated:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
-    """A board that is played, or waits to be accepted.
-
-    Attributes:
-        waiting: the players who are to move, or to accept.
-    """
-
-    board: int
-    game: str
-    players: Names
-    waiting: Names
-
-
-@dataclass(frozen=True, slots=True)
-class Climb:
-    """A movement on a ladder.
-
-    Attributes:
-        before: rank before it; null if the player joined.
-        after: rank after it; null if the player left.
-        why: "joined", "left", "silent", "removed", "up", "upper-late" or "lower-late".
-        board: the game that caused it, or null.
-    """
-
-    userid: str
-    before: int | None
-    after: int | None
-    why: str
-    board: int | None
-    at: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ladder:
-    """The ladder of a game.
-
-    Attributes:
-        players: number of its players.
-        places: in their order, at most 500.
-        boards: running games, oldest first.
-        movements: of the last 30 days, newest first.
-        fame: the hall of fame, newest first.
-    """
-
-    game: str
-    title: str
-    players: int
-    places: list[Rung]
-    boards: list[LadderGame]
-    movements: list[Climb]
-    fame: list[Fame]
-
-
-@dataclass(frozen=True, slots=True)
 class Player:
     """Public facts about a player. Finished boards are a list of their own."""
 
     userid: str
     bot: bool
     ratings: list[Rated]
-    running: list[Running]
+    running: list[RunningBoard]
     opponents: list[Tally]
     kinds: list[Tally]
     seeks: list[Seek]
