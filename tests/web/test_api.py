@@ -150,9 +150,9 @@ def test_programs_read_what_the_public_pages_tell(client: Client) -> None:
     assert [player["userid"] for player in table["below"]] == ["alice", "bob"]
     assert client.read("/ratings/blackbox") == table
     bob = client.read("/players/bob")
-    assert bob["ratings"][0]["rating"]["lost"] == 1
+    assert bob["ratings"][0]["standing"]["lost"] == 1
     assert [change["board"] for change in bob["ratings"][0]["changes"]] == [2]
-    assert bob["opponents"][0] == {"name": "alice", "played": 3, "won": 0, "lost": 3, "drawn": 0}
+    assert bob["met"][0] == {"name": "alice", "played": 3, "won": 0, "lost": 3, "drawn": 0}
     assert bob["seeks"] == client.read("/seeks")["items"]
     assert bob["seeks"][0]["options"] == ["-size=8x8"]
     assert not bob["bot"]

@@ -18,16 +18,17 @@ from pbmserv.views.public_facts import (
     EventPage,
     FinishedBoard,
     LadderPage,
+    PublicPlayer,
     Seek,
     StandingsTable,
     TeamPage,
 )
-from pbmserv.web.api.conversions import board_of, game_of, player_of, today_of
+from pbmserv.web.api.conversions import board_of, game_of, today_of
 from pbmserv.web.api.endpoint import LAST_NUMBER, Endpoint
 from pbmserv.web.api.problems import ApiProblem
 from pbmserv.web.api.requests import number_in_path, number_of
 from pbmserv.web.api.responses import json_response
-from pbmserv.web.api.shapes import Board, Game, Listing, Player, Today
+from pbmserv.web.api.shapes import Board, Game, Listing, Today
 from pbmserv.web.http.responses import BRIEFLY_UNLISTED, SHARED
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.printer import Printer
@@ -70,7 +71,7 @@ class PublicHandlers:
             Endpoint("/ratings/{game}", self.rating, StandingsTable, (404,)),
             Endpoint("/ladders", self.ladders, Listing[LadderPage]),
             Endpoint("/ladders/{game}", self.ladder, LadderPage, (404,)),
-            Endpoint("/players/{userid}", self.player, Player, (404,)),
+            Endpoint("/players/{userid}", self.player, PublicPlayer, (404,)),
             Endpoint(
                 "/players/{userid}/boards", self.boards, Listing[FinishedBoard], (400, 404), _PAGING
             ),
@@ -145,8 +146,7 @@ class PublicHandlers:
 
     async def player(self, request: Request) -> Response:
         """The public facts of a player."""
-        look, missing = public_players.player_page, "no-player"
-        return await self._one(request, Player, look, missing, player_of)
+        return await self._one(request, PublicPlayer, public_players.player_page, "no-player")
 
     async def seeks(self, request: Request) -> Response:
         """Open seeks: players who look for an opponent."""
@@ -194,20 +194,17 @@ class PublicHandlers:
         shape: Any,
         look: Callable[[CommandContext, str], T | None],
         missing: str,
-        convert: Callable[[T], Any] | None = None,
     ) -> Response:
         """Answer with the facts that the only parameter of the path names.
 
         Args:
             missing: the problem if there are none.
-            convert: makes the answer of the facts, if that has another shape.
         """
         (wanted,) = request.path_params.values()
         facts = await self._read(request, look, wanted)
         if facts is None:
             raise ApiProblem(404, missing, wanted=wanted[:40])
-        value = facts if convert is None else convert(facts)
-        return json_response(request, value, shape, BRIEFLY_UNLISTED)
+        return json_response(request, facts, shape, BRIEFLY_UNLISTED)
 
     async def _read(
         self,

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS
-from pbmserv.views.public_facts import RunningBoard, Seek, Standing, Tally
 
 T = TypeVar("T")
 Names = Sequence[str]
@@ -68,43 +67,6 @@ class Game:
     max_seats: int
     hidden: bool
     options: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A rating after a board."""
-
-    board: int
-    day: str
-    rating: int
-
-
-@dataclass(frozen=True, slots=True)
-class Rated:
-    """A player's rating at a game.
-
-    Attributes:
-        rating: null = no rated game has ended yet.
-        changes: the latest 200, the oldest first.
-    """
-
-    game: str
-    title: str
-    rating: Standing | None
-    changes: list[Change]
-
-
-@dataclass(frozen=True, slots=True)
-class Player:
-    """Public facts about a player. Finished boards are a list of their own."""
-
-    userid: str
-    bot: bool
-    ratings: list[Rated]
-    running: list[RunningBoard]
-    opponents: list[Tally]
-    kinds: list[Tally]
-    seeks: list[Seek]
 
 
 @dataclass(frozen=True, slots=True)
