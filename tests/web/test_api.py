@@ -145,12 +145,12 @@ def test_programs_read_what_the_public_pages_tell(client: Client) -> None:
     assert "/players/BOB/boards?limit=1&before=3" in content["next"]
 
     (table,) = client.read("/ratings")["items"]
-    assert [player["userid"] for player in table["players"]] == ["alice", "bob"]
+    assert [player["userid"] for player in table["below"]] == ["alice", "bob"]
     assert client.read("/ratings/blackbox") == table
     bob = client.read("/players/bob")
-    assert bob["ratings"][0]["rating"]["lost"] == 1
+    assert bob["ratings"][0]["standing"]["lost"] == 1
     assert [change["board"] for change in bob["ratings"][0]["changes"]] == [2]
-    assert bob["opponents"][0] == {"name": "alice", "played": 3, "won": 0, "lost": 3, "drawn": 0}
+    assert bob["met"][0] == {"name": "alice", "played": 3, "won": 0, "lost": 3, "drawn": 0}
     assert bob["seeks"] == client.read("/seeks")["items"]
     assert bob["seeks"][0]["options"] == ["-size=8x8"]
     assert not bob["bot"]

@@ -25,6 +25,7 @@ from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.store.shared_boxes import daily_boxes, day_numbers
 from pbmserv.store.tables.boards import boards
+from pbmserv.views.public_facts import RatingChange
 from pbmserv.web.pages.rating_graph import rating_graph
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
@@ -292,7 +293,7 @@ def test_opponents_without_a_name_are_one_row_and_a_bot_has_a_page_before_its_fi
 
 @rows("shown", [[1500, 1500], [900, 2400, 1200], [1, 2], [-50, 30]])
 def test_a_graph_holds_all_its_points(shown: list[int]) -> None:
-    graph = rating_graph([{"shown": rating, "date": "2026-11-22", "board": 1} for rating in shown])
+    graph = rating_graph([RatingChange(1, "2026-11-22", rating) for rating in shown])
     assert graph is not None
     assert all(14 <= y <= 190 and 68 <= x <= 624 for x, y, _ in graph.dots)
     assert 2 <= len(graph.lines) <= 7

@@ -1,7 +1,8 @@
 """Boards, from the challenge to the end, and all commands about boards.
 
 * Beginning: `challenges`, `seeking`, `mail_invitations` and `shared_boards` make a `Proposal` of
-  `new_boards`; `option_words` reads its options, and `proposals` checks the limits of the players.
+  `new_boards`; `challenged_players` reads its names, `option_words` and `undashed_options` its
+  options, and `proposals` checks the limits of the players.
   Questions before a board begins have answers: `acceptance`, `invitation_answers`,
   `unconfirmed_boards` and `unconfirmed_answers`.
 * Moves: `moves` reads them for a `mover`, `plies` makes and logs them, `ply_news` tells everybody.

@@ -33,7 +33,7 @@ def player_routes(public: PublicRoutes) -> list[Route]:
 
 
 def _graphs(player: PublicPlayer) -> Mapping[str, Any]:
-    return {"graphs": {game: rating_graph(curve) for game, curve in player.curves.items()}}
+    return {"graphs": {played.game: rating_graph(played.changes) for played in player.ratings}}
 
 
 def _finished(context: CommandContext, userid: str = "") -> Sequence[FinishedBoard] | None:
