@@ -211,32 +211,6 @@ def test_dots_are_doubled_on_the_way_and_only_there(embedded: Running) -> None:
     assert stored.endswith(b"\r\n\r\n.\r\n..two\r\n.\r\nend\r\n")
 
 
-@rows(
-    ("sender", "headers"),
-    [
-        ("", {}),
-        ("robot@players.example", {"Auto_Submitted": "auto-replied"}),
-        ("robot@players.example", {"Precedence": "bulk"}),
-        ("robot@players.example", {"List_Id": "<games.players.example>"}),
-        ("robot@players.example", {"X_Loop": OURS}),
-        ("mailer-daemon@players.example", {}),
-        (OURS, {}),
-    ],
-)
-def test_machines_are_heard_and_never_answered(
-    embedded: Running, sender: str, headers: dict[str, str]
-) -> None:
-    who = sender or "robot@players.example"
-    own = "".join(headers) or "none"  # else it would be a mail that is here already
-    raw = mail(who, f"help {own}", Message_ID=f"<{sender or 'nobody'}.{own}.x@y>", **headers)
-    embedded.letters()
-    with Wire(embedded.port) as wire:
-        assert wire.mail(sender, OURS, raw).startswith("250")
-    assert embedded.letters() == []
-    assert received(embedded)[-1][0] == sender  # the null sender is kept as such
-    assert received(embedded)[-1][2] == "ignored"
-
-
 @rows("recipient", ["postmaster@games.example", "PostMaster", "POSTMASTER@GAMES.EXAMPLE"])
 def test_mail_to_the_postmaster_waits_for_a_person(embedded: Running, recipient: str) -> None:
     raw = mail(ALICE, f"something is wrong with {recipient}", "list")

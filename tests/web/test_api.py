@@ -17,12 +17,10 @@ from urllib.request import urlopen
 import pytest
 from asgi_client import Answer, fetch, site_of
 from browser_tab import page_of
-from heaps import HEAPS, show_heaps
 from indoors import PASSWORD, Indoors, address_of, indoors
 from running import start
 from starlette.applications import Starlette
 
-from pbmserv.engine.registry import Registry
 from pbmserv.errors import StillWorking, StoreAway
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.tables.boards import plies
@@ -418,12 +416,8 @@ def test_a_move_that_takes_long_or_fails_is_reported(
     assert statuses == [(202, "10", False), (503, "10", False), (500, "", False)]
 
 
-def test_a_game_that_tells_programs_no_facts(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    games = [*Registry.installed(), HEAPS]
-    show_heaps()
-    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
+@pytest.mark.usefixtures("heaps_installed")
+def test_a_game_that_tells_programs_no_facts(database_url: str, tmp_path: Path) -> None:
     with indoors(tmp_path, database_url) as world:
         world.sign_up("alice", "bob")
         client = Client(world, site_of(world.server))
