@@ -7,13 +7,12 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
-from duplicate_events import board_and_position, create_as_operator
+from duplicate_events import create_as_operator
 from indoors import PASSWORD, Posted, address_of
 from seasons import GAME, Field, kinds_to
+from solutions import box_of, solution
 
 from pbmserv.errors import OperatorError
-from pbmserv.games.blackbox.game_ids import atoms_of, read_id
-from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.service.events import shared_boxes as shared
 from pbmserv.service.events.tables import Contestant, around, compare
 from pbmserv.service.operators import boards as operator_boards
@@ -47,11 +46,7 @@ def _marks(players: Field) -> dict[str, list[str]]:
 
 def _solves(players: Field, name: str, number: int) -> list[Posted]:
     """Let a player guess all atoms of a board at once."""
-    board, _ = board_and_position(players.server, number)
-    (word,) = [word for word in board.options if word.startswith("-id=")]
-    game = read_id(word.removeprefix("-id="))
-    cells = geometry(game.width, game.height)
-    guess = ",".join((*("+" + cells.name(cell) for cell in sorted(atoms_of(game))), "?"))
+    guess = solution(box_of(players.server.server, number))
     line = f"blackbox move {number} {name} {PASSWORD} {guess}"
     return players.server.send(address_of(name), line)
 

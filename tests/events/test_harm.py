@@ -195,6 +195,8 @@ def test_a_deleted_account_takes_no_place_in_a_cup(field: Callable[[int], Field]
     players.server.reply(question, "yes")
     (entered,) = players.says("cleo", "event join 1")
     assert "Players in so far: 2" in entered.one_line
+    (refused,) = players.says("cleo", "event join 1")
+    assert "already" in refused.text
     players.says("dan", "event join 1")
     players.until(1, EventStatus.RUNNING, most=2)
     assert sorted(name for name, _ in players.table(1)) == ["ann", "cleo", "dan"]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
-from pbmserv import __version__
+from pbmserv import __version__, file_locks
 from pbmserv.cli import boards, inbox, outbox, users
 from pbmserv.cli.exit_codes import exit_code_of
 from pbmserv.cli.main import run
@@ -207,3 +209,28 @@ def test_a_copy_that_cannot_be_made_is_not_blamed_on_the_database(capsys) -> Non
     assert "sqlite" not in errors
     with pytest.raises(PermissionError), failing_politely("sqlite:///pbmserv.sqlite3"):
         raise PermissionError(errno.EACCES, "Permission denied", "/copies/today")
+
+
+class _OnAFullDisk(io.StringIO):
+    """A file of locks on a disk without room."""
+
+    name = "pbmserv.sqlite3.play.lock"
+
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_start_on_a_full_disk_is_refused_with_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(file_locks, "_lock_file", lambda *_: _OnAFullDisk())
+    monkeypatch.setattr(file_locks, "_try_lock", lambda _: True)
+
+    def start() -> int:
+        file_locks.claim_stage(Path("pbmserv.sqlite3"), "play")
+        return 0
+
+    assert exit_code_of(start) == 1, "a service manager tries again"
+    complaint = capsys.readouterr().err
+    assert complaint.startswith("pbmserv: pbmserv.sqlite3.play.lock: No space left on device; ")
+    assert complaint.count("\n") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from datetime import UTC, datetime
 
 import pytest
@@ -12,7 +13,7 @@ from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.job_result import NOTHING, Job, Receipt
 from pbmserv.stages import lanes as module
 from pbmserv.stages.current_work import blamed
-from pbmserv.stages.lanes import HEAVY_S, Lanes
+from pbmserv.stages.lanes import FORGET_EVERY, HEAVY_S, Lane, Lanes
 from pbmserv.stages.tasks import Task
 from pbmserv.store.delivery.arrivals import Arrival
 
@@ -141,6 +142,18 @@ def test_a_mail_with_which_play_has_died_comes_after_those_that_wait() -> None:
     lanes.add(task(1, "deadly", deaths=1))
     lanes.add(task(2, "other"))
     assert [lane.name for lane in lanes.ready()] == ["other", "deadly"]
+
+
+def test_a_sender_who_writes_no_more_is_forgotten() -> None:
+    """Play looks at all lanes in each round, so those of idle senders must not remain."""
+    lanes = Lanes()
+    lanes.add(task(1, "once"))
+    end(lanes, begin(lanes), 0.015)
+    for number in range(2, FORGET_EVERY + 2):
+        lanes.add(task(number))
+        end(lanes, begin(lanes))
+    kept = [lane.name for lane in gc.get_objects() if isinstance(lane, Lane)]
+    assert "once" not in kept
 
 
 def test_heavy_lanes_take_turns_and_rest_as_long_as_the_mail_before_took(
