@@ -75,7 +75,8 @@ class Headers:
             the one-click header of RFC 8058 is added.
         auto_submitted: ``auto-replied`` for an answer to a mail (RFC 3834 section 5).
         feedback_id: a word for the feedback loops of large providers.
-        is_brief: leave out all that mail programs can do without.
+        is_brief: whether to write only the headers without which no mail arrives, is answered or
+            ends a loop.
         records: values of ``Pbmserv-Record``, folded, with the hashes of boards.
     """
 
@@ -179,44 +180,25 @@ def _header_lines(headers: Headers) -> str:
     for word in (headers.auto_submitted, headers.list_id, headers.feedback_id, server, *urls):
         if not _TOKEN.fullmatch(word):
             raise ServerFault(f"not fit for a mail header: {word!r}")
-    if headers.is_brief:
-        return _brief_lines(headers, server)
     lines = [
         f"Date: {format_datetime(headers.date.astimezone(UTC))}",
-        f"From: pbmserv <{server}>",
+        f"From: {server}" if headers.is_brief else f"From: pbmserv <{server}>",
         f"To: {_address(headers.to)}",
         f"Reply-To: {_address(headers.reply_to)}",
-        *_thread_lines(headers),
+        *(_subject_and_id(headers) if headers.is_brief else _thread_lines(headers)),
         f"Auto-Submitted: {headers.auto_submitted}",
-        "X-Auto-Response-Suppress: All",
         f"X-Loop: {server}",
-        f"List-Id: <{headers.list_id}>",
     ]
-    if urls:  # RFC 2369 section 3.2: in brackets, separated by commas
-        lines.append("List-Unsubscribe: " + ",\r\n ".join([f"<{url}>" for url in urls]))
-    if pages:  # RFC 8058, 3.1: only with a page that accepts a POST
-        lines.append("List-Unsubscribe-Post: List-Unsubscribe=One-Click")
-    lines.append(f"Feedback-ID: {headers.feedback_id}")
+    if not headers.is_brief:
+        lines += ["X-Auto-Response-Suppress: All", f"List-Id: <{headers.list_id}>"]
+        if urls:  # RFC 2369 section 3.2: in brackets, separated by commas
+            lines.append("List-Unsubscribe: " + ",\r\n ".join([f"<{url}>" for url in urls]))
+        if pages:  # RFC 8058, 3.1: only with a page that accepts a POST
+            lines.append("List-Unsubscribe-Post: List-Unsubscribe=One-Click")
+        lines.append(f"Feedback-ID: {headers.feedback_id}")
     lines += [f"Pbmserv-Record: {record}" for record in headers.records]
     lines.append("MIME-Version: 1.0\r\n")
     return "\r\n".join(lines)
-
-
-def _brief_lines(headers: Headers, server: str) -> str:
-    """Return the headers without which no mail arrives, is answered or ends a loop."""
-    return "\r\n".join(
-        [
-            f"Date: {format_datetime(headers.date.astimezone(UTC))}",
-            f"From: {server}",
-            f"To: {_address(headers.to)}",
-            f"Reply-To: {_address(headers.reply_to)}",
-            *_subject_and_id(headers),
-            f"Auto-Submitted: {headers.auto_submitted}",
-            f"X-Loop: {server}",
-            *(f"Pbmserv-Record: {record}" for record in headers.records),
-            "MIME-Version: 1.0\r\n",
-        ]
-    )
 
 
 def _check_ids(headers: Headers) -> None:

@@ -95,8 +95,8 @@ In-Reply-To: <her-mail@player.example>
 References: <12.0.1.abc@play.example>
  <her-mail@player.example>
 Auto-Submitted: auto-replied
-X-Auto-Response-Suppress: All
 X-Loop: games@play.example
+X-Auto-Response-Suppress: All
 List-Id: <blackbox.play.example>
 List-Unsubscribe: <https://play.example/stop/abc>
 List-Unsubscribe-Post: List-Unsubscribe=One-Click
