@@ -10,6 +10,7 @@ from typing import Any
 from pbmserv.commands.help_topics import HelpTopic
 from pbmserv.commands.help_topics import topic as help_topic
 from pbmserv.engine.registry import Registry
+from pbmserv.engine.types import Seat
 from pbmserv.errors import Refusal
 from pbmserv.letters.reader import Reader
 from pbmserv.letters.rendering import Links
@@ -18,7 +19,7 @@ from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.tables.accounts import PlayerState
-from pbmserv.views.board import BEYOND_RECORD, BoardScene, scene_beyond_record
+from pbmserv.views.board import BoardScene, checked_scene, previewed_scene
 from pbmserv.views.shown_boards import ShownBoard
 from pbmserv.views.texts import refusal_sentence, render_text
 
@@ -63,8 +64,10 @@ class TemplateValues:
             shown: the board that it shows; `None` for none.
         """
         scene = shown.scene(words) if shown else None
-        if scene is not None and letter in BEYOND_RECORD:
-            scene = scene_beyond_record(letter, words, scene)
+        if scene is not None and letter == "check":
+            scene = checked_scene(scene, words.get("drawn", ""))
+        elif scene is not None and kind_of(letter).beyond_record:
+            scene = previewed_scene(scene, Seat(words["mover"]), words["move"])
         values: dict[str, Any] = {
             "house": self.mail_domain.address,
             "userid": reader.player.userid if reader.player else "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -11,8 +11,7 @@ from pbmserv.engine.position import Position, notes_for
 from pbmserv.engine.protocol import Aided, coached, previews
 from pbmserv.engine.record import Scoresheet
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import SCORE, Outcome, Seat
-from pbmserv.mail.letter_kinds import kind_of, letters_that
+from pbmserv.engine.types import SCORE, Note, Outcome, Seat
 from pbmserv.views.texts import note_sentences
 
 Form: TypeAlias = Literal["text", "speech", "letter", "page", "own-page"]
@@ -197,10 +196,6 @@ def _recent_positions(
     ]
 
 
-BEYOND_RECORD = frozenset({"check", *letters_that(lambda kind: kind.beyond_record)})
-"""Letters that show a board differently from its record: see `scene_beyond_record`."""
-
-
 def scene_of_sheet(sheet: Scoresheet, position: Position, seat: Seat | None) -> BoardScene:
     """Return the board of a score sheet, as this seat (`None`: a spectator) saw a position."""
     return board_scene(
@@ -216,29 +211,42 @@ def scene_of_sheet(sheet: Scoresheet, position: Position, seat: Seat | None) -> 
     )
 
 
-def scene_beyond_record(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardScene:
-    """Return the scene with the effect of a previewed move, or with notes on the reader's markers.
+def previewed_scene(scene: BoardScene, mover: Seat, move: str) -> BoardScene:
+    """Return the scene with the effect of a move, as far as its reader can foresee it.
 
-    It is made from the reader's view alone, so nothing hidden can get into it.
-
-    Args:
-        letter: a name in `BEYOND_RECORD`; a scene for any other letter is returned unchanged.
-        words: the letter's words, such as the move.
-        scene: the board as it is.
+    It is made from the reader's view alone, so nothing hidden can get into it. The scene of a game
+    without previews is unchanged.
 
     Raises:
         MoveError: the move is not legal.
     """
-    game, unforeseen = scene.game, False
-    if kind_of(letter).beyond_record and previews(game):
-        preview = game.preview(scene.view, Seat(words["mover"]), words["move"])
-        view, notes, unforeseen = preview.view, preview.notes, preview.is_unforeseen
-    elif letter == "check" and isinstance(game, Aided) and words.get("drawn"):
-        drawn = game.drawn(scene.view, words["drawn"])
-        view, notes = drawn.view, drawn.notes
-    elif letter == "check" and isinstance(game, Aided):
-        view, notes = scene.view, game.check(scene.view)
-    else:
+    if not previews(scene.game):
         return scene
+    preview = scene.game.preview(scene.view, mover, move)
+    shown = _with_notes(scene, preview.view, preview.notes)
+    return replace(shown, unforeseen=preview.is_unforeseen)
+
+
+def checked_scene(scene: BoardScene, spot: str = "") -> BoardScene:
+    """Return the scene with notes on the reader's markers, from the reader's view alone.
+
+    The scene of a game without such notes is unchanged.
+
+    Args:
+        spot: where a ray starts that is drawn through the markers; "" for none.
+
+    Raises:
+        MoveError: the reader has no markers, or there is no such ray.
+    """
+    game = scene.game
+    if not isinstance(game, Aided):
+        return scene
+    if not spot:
+        return _with_notes(scene, scene.view, game.check(scene.view))
+    preview = game.drawn(scene.view, spot)
+    return _with_notes(scene, preview.view, preview.notes)
+
+
+def _with_notes(scene: BoardScene, view: Any, notes: Sequence[Note]) -> BoardScene:
     sentences = note_sentences(scene.game, notes, scene.names, scene.you)
-    return replace(scene, view=view, events=tuple(sentences), unforeseen=unforeseen)
+    return replace(scene, view=view, events=tuple(sentences))

@@ -32,7 +32,7 @@ from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.positions import Before
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
-from pbmserv.views.board import BoardScene, scene_beyond_record
+from pbmserv.views.board import BoardScene, checked_scene, previewed_scene
 from pbmserv.views.shown_boards import page_scene
 from pbmserv.views.texts import refusal_sentence
 
@@ -323,11 +323,10 @@ def _with_look(page: BoardPage, look: Look) -> BoardPage:
     if look.tap and isinstance(scene.game, Tappable):
         draft = scene.game.tapped(scene.view, draft, look.tap)[:LONGEST_DRAFT]
     try:
-        if draft:
-            scene = scene_beyond_record("preview", {"mover": scene.you, "move": draft}, scene)
+        if draft and scene.you is not None:
+            scene = previewed_scene(scene, scene.you, draft)
         if look.check:  # of the draft's markers, too
-            drawn = "" if look.check == "all" else look.check
-            scene = scene_beyond_record("check", {"drawn": drawn}, scene)
+            scene = checked_scene(scene, "" if look.check == "all" else look.check)
     except MoveError as error:
         trouble = refusal_sentence(error.refusal, on_page=True)
     tap = look.tap or look.check or ("tool" if look.take else "")

@@ -15,7 +15,7 @@ from pbmserv.engine.protocol import RacingGame, Tappable
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError
 from pbmserv.service.boards.board_page import tool_of
-from pbmserv.views.board import BoardScene, board_scene, scene_beyond_record
+from pbmserv.views.board import BoardScene, board_scene, checked_scene
 from pbmserv.views.texts import refusal_sentence
 
 LONGEST_TAP = 200
@@ -90,7 +90,7 @@ def solo_fields(position: Position, look: SoloLook, tap: str, trouble: str = "")
     if look.check and step is None and scene.outcome is None:
         tap = "all"
         try:
-            scene = scene_beyond_record("check", {}, scene)
+            scene = checked_scene(scene)
         except MoveError as error:
             trouble = refusal_sentence(error.refusal, on_page=True)
     tool = tool_of(look.tool, look.take)
