@@ -24,9 +24,7 @@ from pbmserv.letters.attachments import attachments
 from pbmserv.letters.mime import Headers, build
 from pbmserv.letters.proof import (
     MOST_FIELDS,
-    BoardProof,
     Growths,
-    SearchProof,
     opened_record,
     proof_of,
     proofs_of_searches,
@@ -111,8 +109,7 @@ class Composer:
         if headers.is_brief:
             return build(headers, texts.text, "")
         html = texts.html if reader.form == "html" else ""
-        has_files = kind_of(row.letter).has_files
-        files = attachments(boards.connection, row, reader.player) if has_files else ()
+        files = attachments(boards.connection, row, reader.player)
         opened = tuple(reader.opened.values())
         text = _cut(texts.text)
         raw = build(headers, text, html, (*files, *opened))
@@ -130,11 +127,12 @@ class Composer:
         origin = "answer" if row.in_reply_to else "news"
         game = shown.board.game if shown else "server"
         is_brief = _is_tiny(row, reader)
-        # No later letter repeats the pledge of a search, as letters about a board do.
-        proofs: list[SearchProof | BoardProof] = [
-            *proofs_of_searches(row.letter, row.words),
-            *reader.proofs.values(),
-        ]
+        boards = list(reader.proofs.values())
+        if is_brief:
+            records = [proof.short_field for proof in boards]
+        else:  # no later letter repeats the pledge of a search, as letters about a board do
+            searches = proofs_of_searches(row.letter, row.words)
+            records = [proof.field for proof in searches] + [proof.field for proof in boards]
         return Headers(
             server=self.mail_domain.address,
             to=row.recipient,
@@ -155,9 +153,7 @@ class Composer:
             # nothing about the reader.
             feedback_id=f"{row.letter}:{game}:{origin}:{self._sender_mark}",
             is_brief=is_brief,
-            records=tuple(
-                [proof.short_field if is_brief else proof.field for proof in proofs[:MOST_FIELDS]]
-            ),
+            records=tuple(records[:MOST_FIELDS]),
         )
 
     def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
@@ -233,7 +229,6 @@ class Composer:
     ) -> dict[str, Any]:
         """Return the values of a letter's templates."""
         values = self._template_values.of_letter(row.letter, row.words, shown, reader)
-        values["form"] = reader.form
         values["own_page"] = self._own_page(row, reader, values["board_page"])
         if kind_of(row.letter).waits_for_coach:
             values |= _coach_values(boards, row.words, row.board_id, row.ply, row.seat)

@@ -122,13 +122,8 @@ class SearchProof:
         return f"Pledge {short(self.pledge)}"
 
     @property
-    def short_field(self) -> str:
-        """The value of the field in a tiny letter."""
-        return self.field
-
-    @property
     def brief(self) -> str:
-        """The pledge for people."""
+        """The same, for the frame of the HTML."""
         return self.line
 
 
