@@ -74,10 +74,8 @@ def environment_of(loader: TemplateLoader) -> Environment:
         extensions=[InlineStyles],
         autoescape=_is_escaped,
     )
-    templates.filters.update(FILTERS)
-    templates.filters.update(GRID_FILTERS)
-    templates.filters.update(BOARD_FILTERS)
-    templates.filters.update(HELP_FILTERS)
+    for filters in (FILTERS, GRID_FILTERS, BOARD_FILTERS, HELP_FILTERS):
+        templates.filters.update(filters)
     return templates
 
 
@@ -113,6 +111,3 @@ def forget_templates() -> None:
     if cache is not None:
         cache.clear()
     _rules.cache_clear()
-    for extension in environment().extensions.values():
-        if isinstance(extension, InlineStyles):
-            extension.forget()

@@ -76,14 +76,6 @@ _INSIDE = {"tr": "<table>", "caption": "<table>", "td": "<table><tr>", "th": "<t
 class InlineStyles(Extension):
     """Writes styles into the start tags of HTML letters, and of games' templates for them."""
 
-    def __init__(self, environment: Environment) -> None:
-        super().__init__(environment)
-        self._sheets: dict[str, tuple[str, str]] = {}
-
-    def forget(self) -> None:
-        """Read the stylesheets again."""
-        self._sheets.clear()
-
     def preprocess(
         self,
         source: str,
@@ -95,15 +87,10 @@ class InlineStyles(Extension):
             return source
         if not name.startswith(("letters/", "games/")) or name.endswith("page.html.j2"):
             return source  # a page has a stylesheet
-        folder, _, path = name.partition("/")
-        game = path.partition("/")[0] if folder == "games" else ""
-        if game not in self._sheets:
-            games = [game] if game else []
-            self._sheets[game] = (
-                _sheets(self.environment, _TAGS, games),
-                _sheets(self.environment, _HEAD, games),
-            )
-        return with_styles(source, *self._sheets[game])
+        folder, game, *_ = name.split("/")
+        games = [game] if folder == "games" else []
+        sheet, head = (_sheets(self.environment, kind, games) for kind in (_TAGS, _HEAD))
+        return with_styles(source, sheet, head)
 
 
 def with_styles(source: str, sheet: str, head: str) -> str:

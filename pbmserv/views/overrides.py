@@ -183,7 +183,10 @@ def _check(name: str, file: Path, shipped: _Shipped) -> None:
     text = _read(file)
     if text == shipped.text(name):
         return
-    _check_syntax(text, shipped)
+    try:
+        shipped.environment.compile(text)
+    except TemplateSyntaxError as error:
+        raise _Fault(error.lineno, str(error.message).rstrip(".")) from None
     tree, model = shipped.environment.parse(text), shipped.tree(name)
     for kind, missing in (
         ("block", _blocks(model) - _blocks(tree)),
@@ -214,13 +217,6 @@ def _read(file: Path) -> str:
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise _Fault(line, "it is not UTF-8; save it as UTF-8") from None
-
-
-def _check_syntax(text: str, shipped: _Shipped) -> None:
-    try:
-        shipped.environment.compile(text)
-    except TemplateSyntaxError as error:
-        raise _Fault(error.lineno, str(error.message).rstrip(".")) from None
 
 
 def _blocks(tree: nodes.Template) -> set[str]:
