@@ -120,12 +120,12 @@ def board_scene(
     number: int,
     names: tuple[str, ...],
     options: tuple[str, ...],
-    rated: bool,
-    terms: Terms,
     seat: Seat | None,
-    own_move: bool,
-    daily: int,
+    own_move: bool = True,
     after: int | None = None,
+    rated: bool = False,
+    terms: Terms = USUAL,
+    daily: int = 0,
     chooser: str = "",
 ) -> BoardScene:
     """Return a position as *seat* may see it.
@@ -204,10 +204,7 @@ def scene_of_sheet(sheet: Scoresheet, position: Position, seat: Seat | None) -> 
         names=sheet.names,
         options=sheet.record.options,
         rated=True,
-        terms=USUAL,
         seat=seat,
-        own_move=True,
-        daily=0,
     )
 
 

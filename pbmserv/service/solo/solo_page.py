@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import RacingGame, Tappable
 from pbmserv.engine.types import Seat
@@ -118,11 +117,7 @@ def solo_scene(
         number=0,
         names=(name,),
         options=(),
-        rated=False,
-        terms=USUAL,
         seat=seat,
-        own_move=True,
-        daily=0,
     )
 
 
