@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -44,8 +44,8 @@ class Fault:
 class Checked:
     """The templates in a folder: those that can be used, by name, and the faults of the others."""
 
-    usable: Mapping[str, Path] = field(default_factory=dict)
-    faults: tuple[Fault, ...] = ()
+    usable: Mapping[str, Path]
+    faults: tuple[Fault, ...]
 
 
 class _Fault(Exception):
