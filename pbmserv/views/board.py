@@ -29,13 +29,6 @@ _TEMPLATES: Mapping[Form, tuple[str, ...]] = {
 }
 """Templates that draw a board in a form; the first that exists is used."""
 
-_UNDRAWN: Mapping[Form, str] = {
-    "text": "letters/pieces/undrawn.txt.j2",
-    "speech": "letters/pieces/undrawn.txt.j2",
-    "own-page": "letters/pieces/nothing.j2",
-}
-"""Templates for a board whose game has not drawn yet, where they differ from that of letters."""
-
 
 @dataclass(frozen=True)
 class BoardScene:
@@ -108,10 +101,16 @@ class BoardScene:
         return " - ".join(self.names)
 
     def templates(self, form: Form) -> list[str]:
-        """Return the names of the templates that draw the board in a form, the best one first."""
-        if self.undrawn:
-            return [_UNDRAWN.get(form, "letters/pieces/undrawn.html.j2")]
-        return [name.format(key=self.key) for name in _TEMPLATES[form]]
+        """Return the names of the templates that draw the board in a form, the best one first.
+
+        The list is empty for the game's own page of a board that is not drawn yet.
+        """
+        if not self.undrawn:
+            return [name.format(key=self.key) for name in _TEMPLATES[form]]
+        if form == "own-page":
+            return []
+        ending = "txt" if form in {"text", "speech"} else "html"
+        return [f"letters/pieces/undrawn.{ending}.j2"]
 
 
 def board_scene(

@@ -11,11 +11,13 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from blackbox_alone import every_game
 from browser_tab import Tab, page_of
 from indoors import HandedIn, indoors
 from running import Letter, Running, start
 from sqlalchemy.exc import OperationalError
 
+from pbmserv.engine import registry
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.boards import boards
 from pbmserv.store.tables.boards import plies
@@ -116,6 +118,21 @@ def test_a_game_half_by_page_half_by_mail(server: HandedIn) -> None:
     alice.press("rematch")
     assert "We have sent you a letter" in alice.text
     assert "alice wants a rematch of board 1. The new board is 2." in last(server, BOB)
+
+
+def test_the_page_of_a_game_that_has_not_drawn_shows_no_board(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "announced", every_game)
+    with indoors(tmp_path) as house:
+        server = HandedIn(house)
+        server.sign_up("alice", "wonder-land")
+        server.sign_up("bob", "wonder-land")
+        server.send(ALICE, "liar challenge alice wonder-land bob")
+        page = Tab(server.pages, page_of(server.letters(BOB)[-1])).load()
+    assert page.status == 200
+    assert "The board is set up when all have accepted" in page.html
+    assert "<table" not in page.html
 
 
 def test_locks_are_put_together_by_taps(server: HandedIn) -> None:
