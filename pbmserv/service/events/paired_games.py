@@ -303,8 +303,7 @@ def decide(
     position = context.position(board)
     after = position.lapse(sitter.seat) if len(losers) > 1 else position.forfeit(sitter.seat)
     answer = plies.log_ply(context, board, sitter, after, UNSAID)
-    own = [Notification.sitter(sitter, part) for part in answer.parts]
-    return [*own, *answer.notifications]
+    return list(answer.letters(sitter))
 
 
 def _points_without(losers: Sequence[Seat]) -> tuple[int, int]:
