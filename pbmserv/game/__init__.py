@@ -24,7 +24,7 @@ from pbmserv.game.api import (
     ranked,
     win,
 )
-from pbmserv.game.search import Effort, alpha_beta, levels, monte_carlo
+from pbmserv.game.search import Effort, alpha_beta, levels
 
 __all__ = [
     "LETTERS",
@@ -46,7 +46,6 @@ __all__ = [
     "alpha_beta",
     "draw",
     "levels",
-    "monte_carlo",
     "ranked",
     "win",
 ]
