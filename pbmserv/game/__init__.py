@@ -24,7 +24,7 @@ from pbmserv.game.api import (
     ranked,
     win,
 )
-from pbmserv.game.search import Effort, alpha_beta, levels
+from pbmserv.game.search import Effort, alpha_beta, levels, monte_carlo
 
 __all__ = [
     "LETTERS",
@@ -46,6 +46,7 @@ __all__ = [
     "alpha_beta",
     "draw",
     "levels",
+    "monte_carlo",
     "ranked",
     "win",
 ]

@@ -1,12 +1,14 @@
-"""A search for bots, which uses only `moves`, `play` and `over` of a game.
+"""Two searches for bots, which use only `moves`, `play` and `over` of a game.
 
-It limits its work without a clock, so that the same position gives the same move everywhere.
+Both limit their work without a clock, so that the same position gives the same move everywhere.
 """
 
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pbmserv.game.api import After, Bot, Game, Result, Rng, Seat
@@ -18,6 +20,9 @@ Evaluate = Callable[[S, Seat], float]
 
 _WON = 10_000.0
 _DEEPEST = 64
+_EXPLORATION = 1.1
+_LONGEST = 400
+"""Moves after which a random game counts as a draw."""
 
 
 class Effort:
@@ -145,6 +150,112 @@ def _worth(result: Result, seat: Seat) -> float:
     if places.count(min(places)) > 1:
         return 0.0
     return 1.0 if places[seat] == min(places) else -1.0
+
+
+@dataclass
+class _Node:
+    """A position of a Monte Carlo search.
+
+    Attributes:
+        mover: the seat whose move led here.
+        seat: the seat to move.
+        untried: moves without a node yet.
+        worth: the sum of the worths of all random games through this node, for the mover.
+    """
+
+    state: Any
+    mover: Seat
+    seat: Seat
+    untried: list[str]
+    result: Result | None
+    visits: int = 0
+    worth: float = 0.0
+    children: dict[str, _Node] = field(default_factory=dict)
+
+    def most_promising(self) -> _Node:
+        """Return the child to look at next: one that does well, or was seldom looked at (UCB1)."""
+        return max(
+            self.children.values(),
+            key=lambda child: (
+                child.worth / child.visits
+                + _EXPLORATION * math.sqrt(math.log(self.visits) / child.visits)
+            ),
+        )
+
+
+def monte_carlo(
+    game: Game[S],
+    state: S,
+    seat: Seat,
+    rng: Rng,
+    *,
+    playouts: int,
+) -> str:
+    """Return the move that wins most of many random games (UCT), without chance in the rules.
+
+    Args:
+        playouts: the number of random games.
+    """
+    search = _MonteCarlo(game, rng.below(2**32))
+    root = search.node(state, 1 - seat, seat)
+    if len(root.untried) == 1:
+        return root.untried[0]
+    for _ in range(max(2, round(playouts * Effort.share))):
+        search.play_once(root)
+    return max(root.children.items(), key=lambda item: item[1].visits)[0]
+
+
+class _MonteCarlo:
+    """A search that grows a tree of positions by one node with each random game."""
+
+    def __init__(self, game: Game[Any], seed: int) -> None:
+        self._game = game
+        self._draws = random.Random(seed)  # noqa: S311 - for playing only
+
+    def node(self, state: Any, mover: Seat, seat: Seat) -> _Node:
+        """Return the node of a position; a seat without moves passes."""
+        result = self._game.over(state)
+        if result is not None:
+            return _Node(state, mover, seat, [], result)
+        moves = list(self._game.moves(state, seat))
+        if not moves:
+            seat = 1 - seat
+            moves = list(self._game.moves(state, seat))
+        self._draws.shuffle(moves)
+        return _Node(state, mover, seat, moves, None)
+
+    def play_once(self, root: _Node) -> None:
+        """Play a random game behind a new node, and count its end for all nodes on the way."""
+        path = [root]
+        while not path[-1].untried and path[-1].children and path[-1].result is None:
+            path.append(path[-1].most_promising())
+        leaf = path[-1]
+        if leaf.untried and leaf.result is None:
+            move = leaf.untried.pop()
+            state, seat = after(self._game, leaf.state, leaf.seat, move)
+            leaf.children[move] = self.node(state, leaf.seat, seat)
+            path.append(leaf.children[move])
+        worths = self._played_out(path[-1])
+        for node in path:
+            node.visits += 1
+            node.worth += worths[node.mover]
+
+    def _played_out(self, node: _Node) -> Sequence[float]:
+        """Return the worth of a random game for each seat."""
+        state, seat, result = node.state, node.seat, node.result
+        for _ in range(_LONGEST):
+            if result is not None:
+                break
+            moves = list(self._game.moves(state, seat))
+            if moves:
+                move = moves[int(self._draws.random() * len(moves))]
+                state, seat = after(self._game, state, seat, move)
+                result = self._game.over(state)
+            else:
+                seat = 1 - seat
+        if result is not None:
+            return [_worth(result, side) for side in range(2)]
+        return [0.0, 0.0]
 
 
 def levels(

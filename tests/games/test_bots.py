@@ -16,7 +16,7 @@ from pbmserv.engine.record import GameRecord
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import CountedRng
 from pbmserv.engine.types import Seat
-from pbmserv.game.search import Effort
+from pbmserv.game.search import Effort, monte_carlo
 from pbmserv.games import chess, go, tictactoe
 
 
@@ -41,6 +41,11 @@ def test_tic_tac_toe_is_perfect() -> None:
 
     for first in ("B2", "A1", "B1") if DEEP else ("A1",):
         plays_on(tictactoe.GAME.play("." * 9, 0, first, chance(0)), 1, 1)
+
+
+@rows(("state", "move"), [("XX.OO....", "C1"), ("OO.X.X...", "B2"), ("OO.X.....", "C1")])
+def test_a_search_by_random_games_wins_and_blocks(state: str, move: str) -> None:
+    assert monte_carlo(tictactoe.GAME, state, 0, chance(1), playouts=500) == move
 
 
 @rows(
