@@ -96,6 +96,7 @@ def test_the_front_page_plays_signs_up_and_shows_the_games(server: Running) -> N
     assert '<form method="post" action="/signup">' in page
     assert 'type="password"' not in page
     assert '<a href="/help/blackbox">' in page
+    assert 'href="/hide"' in page
     assert page.count("<h1>") == 1
     assert "<code>" not in page, "syntax lives in help"
     several = load(server, "/", games=(GAME.info, MERELS))
