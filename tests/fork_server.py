@@ -315,7 +315,7 @@ def _play() -> None:
 
     with (
         tempfile.TemporaryDirectory() as folder,
-        start(f"sqlite:///{folder}/pbmserv.sqlite3", Path(folder), web="") as server,
+        start(Path(folder), web="") as server,
     ):
         alice, bob = map(server.sign_up, ("alice", "bob"))
         server.send(alice, "blackbox challenge alice secret bob")

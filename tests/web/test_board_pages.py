@@ -35,7 +35,7 @@ def server(database_url: str, tmp_path: Path) -> Iterator[HandedIn]:
 @pytest.fixture
 def connected(database_url: str, tmp_path: Path) -> Iterator[Running]:
     """A server with sockets."""
-    with start(database_url, tmp_path, signup="open") as running:
+    with start(tmp_path, database_url, signup="open") as running:
         for name in ("alice", "bob"):
             running.sign_up(name, "wonder-land")
         yield running

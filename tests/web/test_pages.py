@@ -31,7 +31,7 @@ MERELS = GameInfo("merels", "Merels <&>", "Three in a row.", 1, 4, False, 1)
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("pages")
     settings = {"signup": "confirm", "web_url": "https://games.example"}
-    with start(f"sqlite:///{folder}/game.sqlite3", folder, **settings) as running:
+    with start(folder, **settings) as running:
         yield running
 
 
