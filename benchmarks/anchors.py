@@ -14,31 +14,25 @@ _THOUSANDTHS = range(-100_000, 150_000)
 """All mu that a level can have, in thousandths."""
 
 
-def anchors(
-    names: Sequence[str], wins: Mapping[tuple[str, str], float], stored: Mapping[str, float]
-) -> dict[str, float]:
+def anchors(names: Sequence[str], wins: Mapping[tuple[str, str], float]) -> dict[str, float]:
     """Return the mu of each level, which gives the measured shares of wins in a round robin.
 
     Args:
         names: the levels.
         wins: how often the first of two levels wins.
-        stored: the mu of levels that are not measured. If there are none, the middle level gets the
-            mu of a newcomer.
     """
     measured = {
         name: sum(share for (one, _), share in wins.items() if one == name)
         + sum(1 - share for (_, other), share in wins.items() if other == name)
         for name in names
     }
-    mus = dict.fromkeys(names, NEWCOMER.mu) | dict(stored)
+    mus = dict.fromkeys(names, NEWCOMER.mu)
     for _ in range(30):
         for name in names:
-            if name in stored:
-                continue
             expected = partial(_expected, [mu for other, mu in mus.items() if other != name])
             place = bisect_left(_THOUSANDTHS, measured[name], key=expected)
             mus[name] = _THOUSANDTHS[place] / 1000
-        shift = 0.0 if stored else NEWCOMER.mu - mus[MIDDLE]
+        shift = NEWCOMER.mu - mus[MIDDLE]
         mus = {name: mu + shift for name, mu in mus.items()}
     return {name: round(mu, 2) for name, mu in mus.items()}
 

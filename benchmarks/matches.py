@@ -99,7 +99,7 @@ def report(game: AdaptedGame, games: int, seconds: float) -> Iterator[str]:
         )
         shares[strong, weak] = score.share
     among_bots = {pair: share for pair, share in shares.items() if RANDOM not in pair}
-    mus = anchors(list(game.bots), among_bots, {})
+    mus = anchors(list(game.bots), among_bots)
     for level, mu in mus.items():
         yield (
             f"{game.info.key:<12} {level:<11} mu {mu:.1f}, rating {anchor(mu).shown}, "

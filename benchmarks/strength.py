@@ -1,12 +1,11 @@
-"""`python -m benchmarks.strength [--games N] [--only LEVEL] [--write]`: strength of the levels.
+"""`python -m benchmarks.strength [--games N] [--write]`: strength of the levels.
 
 Each level solves random boxes, and boxes as the stronger levels hide them. The turns that it needs
 tell how often it beats each other level, and that gives the ratings (`benchmarks.anchors`). Layouts
 that fit the results come from a table of all layouts (`Table`), which is faster than the server's
 search and finds the same; a few games are played with the search to time a turn. It needs numba
-(the extra `house`) and some minutes. --write stores the figures where the server reads them. --only
-measures a new level against the others, which play a third as many games and keep their stored
-figures. The bots of other games are measured by `benchmarks.matches`.
+(the extra `house`) and some minutes. --write stores the figures where the server reads them. The
+bots of other games are measured by `benchmarks.matches`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from itertools import combinations
 from pathlib import Path
 from statistics import mean, stdev
 from time import process_time
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -67,12 +66,10 @@ def main() -> int:
     """Let all levels play, and print or write the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.strength", description=__doc__)
     parser.add_argument("--games", type=int, default=GAMES, help="of each level (2000)")
-    parser.add_argument("--only", choices=LEVELS, help="the one level whose figures are new")
     parser.add_argument("--write", action="store_true", help=f"write {STRENGTH}")
     arguments = parser.parse_args()
     hidings = list(dict.fromkeys([random_layout, *(level.hide for level in LEVELS.values())]))
-    new = [arguments.only] if arguments.only else list(LEVELS)
-    times = {userid: timed(userid) for userid in new}
+    times = {userid: timed(userid) for userid in LEVELS}
     played: dict[tuple[str, Hiding], list[Played]] = {}
     use_table()
     with ProcessPoolExecutor(2) as pool:
@@ -80,8 +77,7 @@ def main() -> int:
             for userid in LEVELS:
                 work = partial(play, userid, hiding)
                 # Well hidden boxes are needed only to compare levels: half as many are enough.
-                count = arguments.games if userid in new else arguments.games // 3
-                count = count if hiding is random_layout else count // 2
+                count = arguments.games if hiding is random_layout else arguments.games // 2
                 games = list(pool.map(work, range(count), chunksize=20))
                 played[userid, hiding] = games
                 line = " ".join(f"{key} {value}" for key, value in figures(games).items())
@@ -92,18 +88,16 @@ def main() -> int:
     }
     for (one, other), share in wins.items():
         print(f"{one} beats {other}: {share:.3f}")
-    mus = {name: row["mu"] for name, row in levels.measured().items() if name not in new}
-    about = dict(levels.measured()) if arguments.only else {}
-    for userid, mu in anchors(list(LEVELS), wins, mus).items():
-        if userid in new:
-            about[userid] = {
-                "mu": mu,
-                "rating": anchor(mu).shown,
-                "games": arguments.games,
-                **figures(played[userid, random_layout]),
-                "turn_ms": times[userid],
-            }
-    about = {userid: about[userid] for userid in LEVELS}
+    about = {
+        userid: {
+            "mu": mu,
+            "rating": anchor(mu).shown,
+            "games": arguments.games,
+            **figures(played[userid, random_layout]),
+            "turn_ms": times[userid],
+        }
+        for userid, mu in anchors(list(LEVELS), wins).items()
+    }
     content = json.dumps({"levels": about}, indent=2) + "\n"
     print(content, end="")
     if arguments.write:
@@ -111,21 +105,8 @@ def main() -> int:
     return 0
 
 
-class Player(Protocol):
-    """A level, or a model of a person."""
-
-    def choose(self, view: View, rng: Rng) -> str:
-        """Return a move."""
-        ...
-
-
 def play(userid: str, hiding: Hiding, number: int) -> Played:
     """Let a level play a game of two by the usual rules against an idle opponent."""
-    return play_by(LEVELS[userid], hiding, number)
-
-
-def play_by(player: Player, hiding: Hiding, number: int) -> Played:
-    """Play a game of two by the usual rules against an idle opponent."""
     lot = Rng(b"strength%d" % number, 0)
     start = new_state(CLASSIC, 2)
     boxes = tuple(replace(box, atoms=hiding(CLASSIC, lot)) for box in start.boxes)
@@ -133,7 +114,7 @@ def play_by(player: Player, hiding: Hiding, number: int) -> Played:
     seat, turns = Seat(0), 0
     while state.outcome is None:
         view = GAME.view(state, seat)
-        text = player.choose(view, Rng(b"strength%d" % number, turns + 1))
+        text = LEVELS[userid].choose(view, Rng(b"strength%d" % number, turns + 1))
         turns += 1
         state = GAME.apply(state, seat, GAME.parse(view, text), lot).state
         state = replace(state, turns=state.turns + 1)

@@ -25,8 +25,6 @@
         ├── NamesUnavailable   no name server answered
         └── RelayError         the relay did not accept a letter
             ├── RelayTemporary   try again later
-            │   ├── RelayBusy    the recipient's domain wants fewer letters
-            │   ├── RelayDefers  the domain puts this recipient off, as greylisting does
             │   └── RelayDown    the relay accepts no letters now
             │       └── RelayRefusesUs  nor later, until the operator does something
             └── RelayPermanent   the relay will never accept this letter
@@ -48,9 +46,9 @@ class Refusal:
     """A refusal, as data for its template.
 
     Attributes:
-        code: the sentence, for example ``"blackbox.port-used"``. It names a block of
-            ``templates/refusals.j2``, or of ``templates/games/<game>/refusals.j2`` if it begins
-            with the game's key and a dot.
+        code: the sentence, for example ``"blackbox.port-used"``. It names a block, with ``_`` for
+            each ``-``, in a file of ``templates/refusals/``, or in
+            ``templates/games/<game>/refusals.j2`` if it begins with the game's key and a dot.
         part: the wrong part of the input, as the sender wrote it.
         values: values in the sentence; only strings and numbers.
         example: an input that would work instead; ``""`` for none. It consists of the sender's own
@@ -197,14 +195,6 @@ class RelayError(ServerFault):
 
 class RelayTemporary(RelayError):
     """The relay may accept the letter later (4xx, no connection)."""
-
-
-class RelayBusy(RelayTemporary):
-    """The recipient's domain wants fewer letters for a while, so its other letters wait, too."""
-
-
-class RelayDefers(RelayTemporary):
-    """The recipient's domain puts this recipient off, and may accept letters to others."""
 
 
 class RelayDown(RelayTemporary):

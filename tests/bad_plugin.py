@@ -61,7 +61,7 @@ class BadHeaps(Heaps):
         if state.stones == STONES - 3 and threading.current_thread().name.startswith("sender"):
             _sleep()
         if state.stones == STONES - 2 and threading.current_thread().name.startswith("asyncio"):
-            _loop()
+            _sleep()
         return super().view(state, seat)
 
     def parse(self, view: HeapView, text: str) -> Move:

@@ -23,6 +23,7 @@ from blackbox_alone import play_blackbox_alone
 from compiling import compile_for_all
 from examples import load_profile
 from fork_server import start_parent
+from heaps import HEAPS, show_heaps
 from indoors import HandedIn, Indoors, indoors
 from migrated import migrate_for_all, migrated
 from postgresql_databases import Databases, administer, drop, own_server, url_of
@@ -41,6 +42,7 @@ from speedups import (
     wait_for_slow_machines,
 )
 
+from pbmserv.engine.registry import Registry
 from pbmserv.games.blackbox.bots import trees
 from pbmserv.log.writing import BackgroundHandler
 from pbmserv.store.core import schema
@@ -328,3 +330,11 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
     with indoors(tmp_path, database_url) as server:
         server.sign_up("alice", "bob")
         yield server
+
+
+@pytest.fixture
+def heaps_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the servers of a test play `heaps`, too."""
+    show_heaps()
+    games = [*Registry.installed(), HEAPS]
+    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))

@@ -41,10 +41,9 @@ def create_as_operator(house: Indoors, game: str) -> None:
 
 
 def board_and_position(house: Indoors, number: int) -> tuple[BoardRow, Position]:
-    with house.server.database.reading.connect() as connection:
-        board = boards.load(connection, number)
-        assert board is not None
-        return board, house.server.positions.newest(connection, board)
+    board = house.server.read(boards.load, number)
+    assert board is not None
+    return board, house.server.read(house.server.positions.newest, board)
 
 
 def play_as_bot(

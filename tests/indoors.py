@@ -36,7 +36,7 @@ from pbmserv.service.operators import deeds
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
+from pbmserv.store.delivery.letter_claims import ClaimedLetter
 from pbmserv.store.tables.downtime import heartbeats
 
 PASSWORD = "wonder-land"
@@ -218,7 +218,7 @@ class Indoors:
         """
         self.make_in_time()
         self.let_bots_move()
-        claimed = self.server.outbox.claim(Claim(1000))
+        claimed = self.server.outbox.claim(1000)
         if claimed:
             self.server.outbox.settle([Sent(letter.id) for letter in claimed])
         letters = [Posted(letter, self.server.outbox) for letter in claimed]
@@ -252,7 +252,7 @@ class Indoors:
 
     def drop_letters(self) -> None:
         """Take the letters in the outbox for sent, without making them."""
-        claimed = self.server.outbox.claim(Claim(1000))
+        claimed = self.server.outbox.claim(1000)
         self.server.outbox.settle([Sent(letter.id) for letter in claimed])
 
     def live(self, **by: float) -> list[Posted]:

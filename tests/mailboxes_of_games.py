@@ -79,15 +79,13 @@ class Played:
         )
 
     def board(self, number: int = 1) -> BoardRow:
-        with self.world.server.database.reading.connect() as connection:
-            board = boards.load(connection, number)
+        board = self.world.server.read(boards.load, number)
         assert board is not None
         return board
 
     def position(self) -> Position:
         board = self.board()
-        with self.world.server.database.reading.connect() as connection:
-            return self.world.server.positions.newest(connection, board)
+        return self.world.server.read(self.world.server.positions.newest, board)
 
     def play(self, first: Sequence[str] = (), more: int = FEW) -> None:
         """Reply with these moves, then with what a bot would play, then resign.

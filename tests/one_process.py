@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from sqlalchemy import Connection, Select, Table, func, select
 
 from pbmserv.clock import Clock
 from pbmserv.config.settings import Settings
@@ -18,6 +22,9 @@ from pbmserv.stages.post_process import PostStage
 from pbmserv.stages.process import STOP_S
 from pbmserv.stages.rings import Rings
 from pbmserv.stages.web_stage import WebStage
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class _Side:
@@ -103,6 +110,30 @@ class Server:
         """Carry out all mails that have arrived, if play has no thread of its own."""
         self.play_stage.play.run_until_idle()
         self.door_stage.run_once()
+
+    def read(
+        self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **named: P.kwargs
+    ) -> T:
+        """Return what a function of the store reads."""
+        with self.database.reading.connect() as connection:
+            return query(connection, *args, **named)
+
+    def rows(self, statement: Select[Any]) -> list[Any]:
+        """Return the rows that a statement selects."""
+        return self.read(lambda connection: list(connection.execute(statement)))
+
+    def column(self, statement: Select[Any]) -> list[Any]:
+        """Return the first value of each row that a statement selects."""
+        return [row[0] for row in self.rows(statement)]
+
+    def value(self, statement: Select[Any]) -> Any:
+        """Return the one value that a statement selects."""
+        (value,) = self.column(statement)
+        return value
+
+    def count(self, table: Table) -> int:
+        """Return the number of rows of a table."""
+        return int(self.value(select(func.count()).select_from(table)))
 
     def waits(self) -> bool:
         """Return whether a mail is not carried out yet, or not in the log."""

@@ -143,8 +143,7 @@ def add_player(server: Server, userid: str, password: str, address: str) -> None
 
 def remember_password(server: Server, userid: str, password: str) -> None:
     """Let a server that was copied remember that a player's password is right."""
-    with server.database.reading.connect() as connection:
-        player = players.account_of(connection, userid)
+    player = server.read(players.account_of, userid)
     assert player is not None
     server.services.memo.note(userid, player.password_hash, password, right=True)
 
@@ -299,9 +298,8 @@ class Running(Correspondence):
             return set(letters.scalars())
 
     def _claimed(self) -> list[int]:
-        with self.server.database.reading.connect() as connection:
-            claimed = select(outbox.c.id).where(outbox.c.claimed_by.is_not(None))
-            return list(connection.execute(claimed).scalars())
+        claimed = select(outbox.c.id).where(outbox.c.claimed_by.is_not(None))
+        return self.server.column(claimed)
 
     def _is_due(self) -> ColumnElement[bool]:
         """Select letters that are due. A letter in hand is due again when its lease ends, soon."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from pbmserv.commands.grammar.game_names import GameTitles, game_in_front
 from pbmserv.commands.grammar.words import fold
 from pbmserv.commands.table.catalogue import BY_NAME, ROWS, command_meant
-from pbmserv.commands.table.row_types import Row, Trait
+from pbmserv.commands.table.row_types import Row, Scope, Trait
 from pbmserv.commands.table.spelling import nearest_name
 from pbmserv.engine.types import BOT_USERIDS
 
@@ -54,8 +55,6 @@ _ROWS: Mapping[str, Row] = {
 }
 """Commands by name and by subject."""
 
-_FIRST_WORDS = frozenset(name.split()[0] for name in _ROWS if name)
-
 
 @dataclass(frozen=True, slots=True)
 class HelpTopic:
@@ -74,24 +73,26 @@ class HelpTopic:
     is_known: bool = True
 
 
-def topic(subject: str, games: Collection[str], *, boxes: bool = True) -> HelpTopic:
+def topic(subject: str, games: GameTitles, *, boxes: bool = True) -> HelpTopic:
     """Return the page about a command, a game or a general subject such as ``moves``.
 
     Args:
         subject: in any spelling; ``""`` for the index.
-        games: keys of the games of this server.
+        games: titles of the games of this server by key.
         boxes: whether one of them has boxes for one player; see `GameInfo.boxes`.
     """
     names = tuple(sorted(games))
     key = " ".join(fold(subject).lower().split())
     if key == "rules" and len(names) == 1:
         key = names[0]
-    if key in games:
-        return HelpTopic(key, f"games/{key}/rules.txt.j2", {"game": key})
+    game, count = game_in_front(key.split(), games)
+    if game and count == len(key.split()):
+        return HelpTopic(game, f"games/{game}/rules.txt.j2", {"game": game})
     if key.startswith("sign "):
-        first, _, rest = key.removeprefix("sign ").partition(" ")
+        words = key.split()[1:]
+        game, count = game_in_front(words, games)
         values = dict(_values(names, boxes=boxes))
-        values |= {"game": first, "sign": rest} if first in games else {"sign": first}
+        values |= {"game": game, "sign": " ".join(words[count:])} if game else {"sign": words[0]}
         return HelpTopic("signs", "help/signs.txt.j2", values)
     page = _PAGES.get(key)
     if page is not None:
@@ -104,7 +105,7 @@ def topic(subject: str, games: Collection[str], *, boxes: bool = True) -> HelpTo
     return HelpTopic("", "help/unknown.txt.j2", {"suggestion": suggestion}, is_known=False)
 
 
-def help_pages(games: Collection[str], *, boxes: bool = True) -> tuple[HelpTopic, ...]:
+def help_pages(games: GameTitles, *, boxes: bool = True) -> tuple[HelpTopic, ...]:
     """Return all pages: the index, general pages, commands and games; see `topic`."""
     names = tuple(sorted(games))
     about = partial(topic, games=games, boxes=boxes)
@@ -132,18 +133,9 @@ def _command_page(row: Row, games: tuple[str, ...], *, boxes: bool) -> HelpTopic
     if Trait.BOXES in row.traits and not boxes:
         return HelpTopic(row.name, "help/no-boxes.txt.j2", {"row": row})
     game = games[0] if len(games) == 1 else "game"
-    # An example with a game that is not played here would help nobody.
-    first = row.example.partition(" ")[0]
-    names_other_game = bool(games) and first not in games and first not in _FIRST_WORDS
-    example = "" if names_other_game else _example_for(row, games)
+    example = row.example
+    if games and _USUAL not in games:
+        # Moves and options of a game that is not played here would help nobody.
+        example = "" if row.scope is Scope.GAME else example.replace(_USUAL, games[0])
     values = {"row": row, "game": game, "games": games, "example": example, "boxes": boxes}
     return HelpTopic(row.name, "help/command.txt.j2", values)
-
-
-def _example_for(row: Row, games: tuple[str, ...]) -> str:
-    """Return the example of a command, about a game of this server if it names one."""
-    words = row.example.split()
-    usual = next((word for word in words[1:] if word == _USUAL), None)
-    if usual is None or not games or usual in games:
-        return row.example
-    return " ".join(games[0] if word == _USUAL else word for word in words)

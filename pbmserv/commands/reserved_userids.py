@@ -34,7 +34,7 @@ STAFF = frozenset(
 )  # fmt: skip
 """Names of the people and programs of a server."""
 
-_SIMILAR_CHARACTERS = str.maketrans("01i", "oll", "-_.")
+_SIMILAR_CHARACTERS = str.maketrans("01i", "oll", "-_.'")
 """Characters that look alike are replaced, and those that hardly show are removed."""
 
 _SEPARATORS = re.compile(r"[-_.]+")

@@ -163,10 +163,6 @@ class Settings(BaseSettings):
     """Where letters go: maildir:DIRECTORY, smtp://HOST:PORT, smtps://USER:PASSWORD@HOST,
     lmtp://HOST:PORT. The default is in PBMSERV_DATA_DIR."""
 
-    domain_letters: kinds.SmallNumber = 12
-    """Letters to hand to an SMTP relay at once for one recipient domain, of 16 in all for each
-    process; 0 = no limit."""
-
     dkim_keys: kinds.KeyFiles = ()
     """Keys that sign letters; see `pbmserv dkim`. Empty = letters are not signed."""
 

@@ -17,7 +17,7 @@ of a move, ``resign`` gives the game up.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -294,13 +294,13 @@ class _PlanParser:
         conditions = [self._every()]
         while self._take("or"):
             conditions.append(self._every())
-        return either(*conditions)
+        return joined(Either, conditions)
 
     def _every(self) -> Condition:
         conditions = [self._one()]
         while self._take("and"):
             conditions.append(self._one())
-        return every(*conditions)
+        return joined(Every, conditions)
 
     def _one(self) -> Condition:
         self._deeper()
@@ -348,23 +348,9 @@ class _PlanParser:
         return " ".join(self._tokens[self._at : self._at + 8])
 
 
-def every(*conditions: Condition) -> Condition:
-    """Return the conjunction of conditions.
-
-    Nested ones are flattened, and a single one is unchanged.
-    """
+def joined(kind: type[Every | Either], conditions: Sequence[Condition]) -> Condition:
+    """Join conditions into one. Nested ones of the same kind are flattened."""
     flat: list[Condition] = []
     for condition in conditions:
-        flat += condition.conditions if isinstance(condition, Every) else [condition]
-    return flat[0] if len(flat) == 1 else Every(tuple(flat))
-
-
-def either(*conditions: Condition) -> Condition:
-    """Return the disjunction of conditions.
-
-    Nested ones are flattened, and a single one is unchanged.
-    """
-    flat: list[Condition] = []
-    for condition in conditions:
-        flat += condition.conditions if isinstance(condition, Either) else [condition]
-    return flat[0] if len(flat) == 1 else Either(tuple(flat))
+        flat += condition.conditions if isinstance(condition, kind) else [condition]
+    return flat[0] if len(flat) == 1 else kind(tuple(flat))

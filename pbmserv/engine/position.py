@@ -34,7 +34,6 @@ from pbmserv.engine.record import (
     HINT,
     JOIN,
     LAPSE,
-    NO_SEED,
     REDO,
     RESTART,
     UNDO,
@@ -45,7 +44,7 @@ from pbmserv.engine.record import (
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import LAPSED, Move, Note, Outcome, Seat, Step
-from pbmserv.errors import Illegal, MoveError
+from pbmserv.errors import Illegal
 
 _RESTORING = frozenset({UNDO, REDO})
 _PAST = frozenset({UNDO, REDO, RESTART})
@@ -178,6 +177,16 @@ class Position:
     def seed(self) -> bytes:
         """The secret seed of the board."""
         return self.head.seed
+
+    @property
+    def full_record(self) -> GameRecord:
+        """The record of the board with all plies so far, also those that were taken back."""
+        plies = list[Ply]()
+        position: Position | None = self
+        while position is not None and position.ply is not None:
+            plies.append(position.ply)
+            position = position.before
+        return replace(self.head, plies=tuple(reversed(plies)))
 
     @property
     def state(self) -> Any:
@@ -577,25 +586,6 @@ def played_out(position: Position) -> list[Step[Any]]:
     first = positions[-1].before if positions else position
     assert first is not None
     return [first.step, *(later.step for later in reversed(positions))]
-
-
-def without_seed(played: Position, record: GameRecord) -> GameRecord:
-    """Return the record without its seed, unless it replays differently without it.
-
-    Args:
-        played: the position after all plies of the record.
-        record: the record.
-    """
-    bare = replace(record, seed=NO_SEED)
-    states = [played.state]
-    while played.before is not None:
-        played = played.before
-        states.append(played.state)
-    try:
-        same = [step.state for step in replay(played.game, bare)] == states[::-1]
-    except MoveError:  # a move is not legal without the random numbers
-        same = False
-    return bare if same else record
 
 
 def bot_move(position: Position, seat: Seat, level: str) -> Move:

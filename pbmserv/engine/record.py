@@ -19,8 +19,8 @@ can replay it::
     end
 
 A long line ends with a backslash and continues, indented, in the next one. The head has a ``seed:``
-line only if the game cannot be replayed without it, or was pledged (`engine.proof`); then a line
-``mixed: 1=3f0c…`` names the plies with marks.
+line with the pledged seed (`engine.proof`), and a line ``mixed: 1=3f0c…`` that names the plies with
+marks.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from pbmserv.errors import NotUnderstood
 VERSION = 1
 FIRST_LINE = "pbmserv record"
 WIDTH = 76
-NO_SEED = b""
 
 _INDENT = "    "
 _FIELD = re.compile(r"([a-z]+):(?: (.*))?")
@@ -138,7 +137,7 @@ class Scoresheet:
     """A finished game.
 
     Attributes:
-        record: the record; its seed is `NO_SEED` if the game can be replayed without it.
+        record: the record; its seed is empty if the text has none.
         names: different userids by seat.
         board: the number of the board.
         ended: the day of its end, such as ``2026-03-05``.
@@ -173,7 +172,7 @@ def write_record(sheet: Scoresheet) -> str:
         f"ended: {sheet.ended}",
         f"result: {sheet.result}",
     ]
-    if record.seed != NO_SEED:
+    if record.seed:
         head.append(f"seed: {record.seed.hex()}")
     if sheet.sides_drawn:
         head.append(f"sides: {_DRAWN}")

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pbmserv.errors import MailError
+from pbmserv.inbound.flowed import unflow
 from pbmserv.inbound.headers import (
     ContentType,
     Headers,
@@ -35,7 +36,6 @@ from pbmserv.inbound.html import HTML_LIMIT, read_html
 from pbmserv.inbound.parts import octets_of, split_parts
 from pbmserv.inbound.quotes.line_signs import BLANKS
 from pbmserv.inbound.text import decode
-from pbmserv.inbound.text_formats import ENRICHED_TYPES, plain_of_enriched, unflow
 
 PARTS_LIMIT = 100
 """Parts of a mail."""
@@ -64,7 +64,8 @@ _SIGNATURES = frozenset(
 _WORDLESS = frozenset(
     ("text/calendar", "text/vcard", "text/x-vcard", "text/directory", "text/css", "text/javascript",
      "text/ecmascript", "text/xml", "text/xml-external-parsed-entity", "text/sgml", "text/dtd",
-     "text/rtf", "text/rfc822-headers", "text/vtt", "text/x-moz-deleted")
+     "text/rtf", "text/enriched", "text/richtext", "text/rfc822-headers", "text/vtt",
+     "text/x-moz-deleted")
 )  # fmt: skip
 """Text types that hold no words to a reader, or words that only a program can extract."""
 
@@ -107,7 +108,7 @@ class _Content:
     Attributes:
         text: the text to read, or its HTML.
         html: the text is HTML, which is not rendered yet.
-        marked_up: the part has a text type such as text/enriched, so that a text/plain alternative
+        marked_up: the part has a text type such as text/markdown, so that a text/plain alternative
             is preferred.
         unread: see `Body`.
     """
@@ -206,8 +207,6 @@ class _Walk:
     def _text(self, kind: ContentType, octets: bytes) -> _Content:
         """Return a text as a mail program shows it."""
         text = decode(octets, kind.param("charset"))
-        if kind.kind in ENRICHED_TYPES:
-            text = plain_of_enriched(text[:TEXT_LIMIT], rich=kind.kind == "text/richtext")
         if len(text) > TEXT_LIMIT:
             self.left_out = True
             text = _cut(text)

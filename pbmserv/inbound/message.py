@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
 
 from pbmserv.errors import MailError
 from pbmserv.inbound.body import Body, read_body
@@ -18,10 +17,8 @@ from pbmserv.inbound.headers import (
 )
 from pbmserv.inbound.robot_phrases import REACTED
 from pbmserv.inbound.robots import Automatic, automatic
-from pbmserv.mail.envelope import (
-    Envelope,
-    Mail,
-)
+from pbmserv.mail.envelope import Envelope, Mail
+from pbmserv.mail.mail_domain import MailDomain
 
 LINE_LIMIT = 998
 """Octets in a line without its CRLF (RFC 5321 section 4.5.3.1.6)."""
@@ -71,35 +68,20 @@ def read_head(raw: bytes) -> tuple[Headers, bytes, str]:
     return headers, body, one_mailbox(values[0])
 
 
-def person_in_head(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) -> str:
+def person_in_head(envelope: Envelope, mail_domain: MailDomain) -> str:
     """Return the address in the From field; ``""`` if the header says that a machine wrote it.
-
-    Args:
-        envelope: the mail.
-        host, is_ours: see `read_mail`.
 
     Raises:
         MailError: see `read_head`.
     """
     headers, _, sender = read_head(envelope.raw)
-    verdict = automatic(
-        headers,
-        envelope_sender=envelope.sender,
-        sender=sender,
-        subject=readable_value(first(headers, "subject")),
-        host=host,
-        is_ours=is_ours,
-    )
+    subject = readable_value(first(headers, "subject"))
+    verdict = automatic(headers, mail_domain, envelope.sender, sender, subject)
     return "" if verdict.reason else sender
 
 
-def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) -> Mail:
-    """Read one mail.
-
-    Args:
-        envelope: the mail, which `wire_refusal` has accepted.
-        host: the ``X-Loop`` of our own letters.
-        is_ours: returns whether an address (with its domain in lower case) is ours.
+def read_mail(envelope: Envelope, mail_domain: MailDomain) -> Mail:
+    """Read one mail that `wire_refusal` has accepted.
 
     Raises:
         MailError: see `read_head`.
@@ -112,14 +94,7 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
     except MailError:  # beyond the limits; the answer says that no text was found
         contents = Body(unread="html", left_out=True)
     text = contents.text
-    verdict = automatic(
-        headers,
-        envelope_sender=envelope.sender,
-        sender=sender,
-        subject=subject,
-        host=host,
-        is_ours=is_ours,
-    )
+    verdict = automatic(headers, mail_domain, envelope.sender, sender, subject)
     if not verdict.reason and _is_reaction(contents):
         verdict = Automatic("reaction")
     answered = first(headers, "in-reply-to").split()[-_MOST_ANSWERED:]
@@ -136,7 +111,7 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         unread=contents.unread,
         left_out=contents.left_out,
         answers=tuple(dict.fromkeys(filter(_MESSAGE_ID.fullmatch, answered))),
-        recipients=our_recipients(headers, is_ours),
+        recipients=our_recipients(headers, mail_domain),
     )
 
 
@@ -173,11 +148,11 @@ def _digest(
     return digest.hexdigest()
 
 
-def our_recipients(headers: Headers, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
+def our_recipients(headers: Headers, mail_domain: MailDomain) -> tuple[str, ...]:
     """Return the addresses of this server in the To and Cc fields of a mail, each once."""
     values = (*headers.get("to", ()), *headers.get("cc", ()))
     words = [word for value in values for word in _BETWEEN_ADDRESSES.split(value)]
-    return tuple(dict.fromkeys(word for word in words if "@" in word and is_ours(word)))
+    return tuple(dict.fromkeys(filter(mail_domain.is_ours, words)))
 
 
 def message_id(headers: Headers) -> str:

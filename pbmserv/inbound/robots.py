@@ -8,16 +8,12 @@ because Exchange and mailing lists add them to people's mails, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from pbmserv.commands.reading.mail import clean_subject
-from pbmserv.inbound.headers import (
-    Headers,
-    content_type,
-    first,
-)
+from pbmserv.inbound.headers import Headers, content_type, first
 from pbmserv.inbound.robot_phrases import AWAY, AWAY_WITHIN, REPORTS, ROLES
+from pbmserv.mail.mail_domain import MailDomain
 
 RECEIVED_LIMIT = 25
 """``Received`` fields beyond which a mail is in a loop (RFC 5321 section 6.3)."""
@@ -72,13 +68,7 @@ _PERSON = Automatic()
 
 
 def automatic(
-    headers: Headers,
-    *,
-    envelope_sender: str,
-    sender: str,
-    subject: str,
-    host: str,
-    is_ours: Callable[[str], bool],
+    headers: Headers, mail_domain: MailDomain, envelope_sender: str, sender: str, subject: str
 ) -> Automatic:
     """Return the reason why a mail must not be answered (RFC 3834 section 2, and real robots).
 
@@ -87,16 +77,14 @@ def automatic(
         envelope_sender: the MAIL FROM address, ``""`` for the null sender.
         sender: the address of the From field.
         subject: the decoded subject.
-        host: the ``X-Loop`` of our own letters.
-        is_ours: returns whether an address is ours.
     """
     kind = content_type(first(headers, "content-type")).kind
     folded = subject.casefold()
     is_report = kind in _REPORT_KINDS or "x-failed-recipients" in headers
     for reason, is_so in (
-        ("own-address", is_ours(sender)),
+        ("own-address", mail_domain.is_ours(sender)),
         ("role-account", is_role(sender)),
-        ("own-loop", host.casefold() in map(str.casefold, headers.get("x-loop", ()))),
+        ("own-loop", mail_domain.address in map(str.lower, headers.get("x-loop", ()))),
         ("too-many-received", len(headers.get("received", ())) > RECEIVED_LIMIT),
         # Reports of delivery (RFC 3464), receipts (RFC 8098), complaints (RFC 5965) and others.
         ("report", is_report or folded.startswith(REPORTS)),
@@ -111,31 +99,25 @@ def automatic(
         or _ENDS_AWAY.search(bare) is not None
     )
     is_list = any(name in _LIST_HEADERS or name.startswith("list-") for name in headers)
-    program = _by_program(headers, envelope_sender, sender, is_ours, names_absence=names_absence)
+    by_envelope = _by_envelope(headers, mail_domain, envelope_sender, sender)
+    program = _by_program(headers, by_envelope, names_absence=names_absence)
     if not is_list:
         return program
     # A list distributes notes, too, but its mails never count as the note of a player.
     return Automatic("mailing-list", only_headers=program.only_headers or not program.reason)
 
 
-def _by_program(
-    headers: Headers,
-    envelope_sender: str,
-    sender: str,
-    is_ours: Callable[[str], bool],
-    *,
-    names_absence: bool,
-) -> Automatic:
+def _by_program(headers: Headers, by_envelope: str, *, names_absence: bool) -> Automatic:
     """Return the reason why a mail that a program may have sent must not be answered.
 
     Args:
+        by_envelope: the reason that the envelope gives; ``""`` for none.
         names_absence: the subject says that somebody is out of the office.
     """
     # RFC 3834 section 5: anything but "no"; parameters may follow.
     submitted = {*map(_word, headers.get("auto-submitted", ()))} - {"no"}
     answers = not _ANSWERING_HEADERS.isdisjoint(headers)
     away = names_absence or "auto-replied" in submitted or answers
-    by_envelope = _by_envelope(headers, envelope_sender, sender, is_ours)
     by_header = _by_robot_header(headers)
     reason = (
         by_envelope
@@ -164,14 +146,14 @@ def is_role(address: str) -> bool:
 
 
 def _by_envelope(
-    headers: Headers, envelope_sender: str, sender: str, is_ours: Callable[[str], bool]
+    headers: Headers, mail_domain: MailDomain, envelope_sender: str, sender: str
 ) -> str:
     # A mail server that stores mail may have written the envelope into the mail.
     if envelope_sender in ("", "<>") or first(headers, "return-path") == "<>":
         return "null-sender"
     if envelope_sender == sender:
         return ""
-    if is_ours(envelope_sender):
+    if mail_domain.is_ours(envelope_sender):
         return "own-address"
     return "role-account" if is_role(envelope_sender) else ""
 

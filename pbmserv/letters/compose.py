@@ -202,7 +202,8 @@ class Composer:
         player = None if row.player_id is None else by_id(boards.connection, row.player_id)
         shown = boards.shown(row.board_id, row.ply, row.seat, player)
         reader = self._reader(boards, row, player, shown)
-        self._prove(boards, row.letter, shown, reader)
+        if shown is not None:
+            self._prove(boards, row.letter, shown, reader)
         values = self._values_of(boards, row, shown, reader)
         render = partial(_tiny if _is_tiny(row, reader) else render_letter, row.letter, values)
         texts = with_defaults(shown.board.game, render) if shown else render()
@@ -345,21 +346,18 @@ class Composer:
     ) -> LetterTexts:
         place = part["board"], part["ply"], part["seat"]
         shown = boards.shown(*place, reader.player)
-        self._prove(boards, part["letter"], shown, reader)
+        if shown is not None:
+            self._prove(boards, part["letter"], shown, reader)
         values = self._template_values.of_letter(part["letter"], part["words"], shown, reader)
         if kind_of(part["letter"]).waits_for_coach:
             values |= _coach_values(boards, part["words"], *place)
         draw = partial(render_part, part["letter"], {**values, "brief": brief}, share)
         return with_defaults(shown.board.game, draw) if shown else draw()
 
-    def _prove(
-        self, boards: ShownBoards, letter: str, shown: ShownBoard | None, reader: Reader
-    ) -> None:
+    def _prove(self, boards: ShownBoards, letter: str, shown: ShownBoard, reader: Reader) -> None:
         """Note the hashes of a board for the letter, and the file with which a result opens
         them."""
-        proof = proof_of(shown, self._growths) if shown is not None else None
-        if shown is None or proof is None:
-            return
+        proof = proof_of(shown, self._growths)
         reader.proofs[proof.board] = proof
         if letter == "result" and (opened := opened_record(boards.connection, shown)):
             reader.opened[proof.board] = opened

@@ -5,7 +5,7 @@ See decision 0151.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -19,10 +19,10 @@ from pbmserv.engine.proof import (
     pledge_of,
     short,
 )
-from pbmserv.engine.record import GameRecord, Ply, Scoresheet, result_of, write_record
+from pbmserv.engine.record import write_record
 from pbmserv.engine.types import Seat
 from pbmserv.letters.mime import Attachment
-from pbmserv.store.boards import histories
+from pbmserv.views.scoresheets import scoresheet_of
 from pbmserv.views.shown_boards import ShownBoard
 
 MOST_FIELDS = 20
@@ -87,16 +87,14 @@ class BoardProof:
         return f"{self.brief}, pledge {short(self.pledge)}" if self.hashes.move else self.brief
 
 
-def proof_of(shown: ShownBoard, growths: Growths) -> BoardProof | None:
-    """Return the hashes for a letter, `None` for a board of an older version.
+def proof_of(shown: ShownBoard, growths: Growths) -> BoardProof:
+    """Return the hashes for a letter.
 
     Args:
         growths: a cache, which is looked into and filled.
     """
-    if not shown.board.pledged:
-        return None
-    pledge = pledge_of(_record(shown))
     position, seat = shown.position, shown.seat
+    pledge = pledge_of(position.head)
     if len(growths) > _MOST_GROWTHS:
         growths.clear()
     hashes = RecordHashes(pledge, seat, growths, shown.board.id).at(position)
@@ -153,32 +151,8 @@ def opened_record(connection: Connection, shown: ShownBoard) -> Attachment | Non
 
     It is `None` while anything about the board is hidden from that player.
     """
-    board, outcome = shown.board, shown.position.outcome
-    if not board.pledged or outcome is None or shown.seat is None or shown.is_shut:
+    board, position = shown.board, shown.position
+    if position.outcome is None or shown.seat is None or shown.is_shut:
         return None
-    ended = histories.ended_at(connection, board.id)
-    sheet = Scoresheet(
-        _record(shown, _plies(shown)),
-        board.names,
-        board.id,
-        f"{ended:%Y-%m-%d}" if ended else "",
-        result_of(board.names, outcome.places, outcome.reason),
-        board.sides_drawn,
-    )
-    return Attachment(f"{board.game}-{board.id}.txt", "text/plain", write_record(sheet).encode())
-
-
-def _record(shown: ShownBoard, plies: Sequence[Ply] = ()) -> GameRecord:
-    board = shown.board
-    return GameRecord(
-        board.game, board.rules_version, board.seats, board.options, board.seed, tuple(plies)
-    )
-
-
-def _plies(shown: ShownBoard) -> list[Ply]:
-    plies = []
-    position = shown.position
-    while position.ply is not None and position.before is not None:
-        plies.append(position.ply)
-        position = position.before
-    return plies[::-1]
+    text = write_record(scoresheet_of(connection, board, position))
+    return Attachment(f"{board.game}-{board.id}.txt", "text/plain", text.encode())

@@ -160,8 +160,7 @@ class TemplateValues:
 
     def _topics(self, subjects: Sequence[str]) -> list[HelpTopic]:
         """Return one page for all words together (``change password``), else one for each."""
-        games = [game.info.key for game in self.registry]
-        about = partial(help_topic, games=games, boxes=self.registry.boxes)
+        about = partial(help_topic, games=self.registry.titles, boxes=self.registry.boxes)
         together = about(" ".join(subjects))
         if together.is_known or len(subjects) < 2:
             return [together]

@@ -6,7 +6,8 @@ of RFC 5321 section 4.5.3.1.1. It holds the id of a key, the purpose, four small
 of HMAC-SHA-256.
 
 Readers can decode a token. They know the numbers of boards and players anyway, but the numbers of
-letters would tell how many letters the server sends, so these are enciphered.
+letters would tell how many letters the server sends. So they are XORed with a mask, which a key
+makes of the token's HMAC (as with a synthetic initialization vector, RFC 5297).
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from __future__ import annotations
 import base64
 import hmac
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
@@ -28,12 +29,8 @@ _MAYBE_TOKEN = re.compile(r"[a-z2-7]{20,}", re.IGNORECASE)
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 """Base32 in lower case."""
 
-_SEALED = 0x80
-"""Flag in the octet of the purpose: `about` is enciphered. Old addresses lack it and stay valid."""
-_HALF = 21
-"""Bits of half the number of a letter; numbers go up to four million million."""
-_LOW = (1 << _HALF) - 1
-_ROUNDS = 8
+_NUMBER_BITS = 42
+"""Bits of the number of a letter, so these go up to four million million."""
 
 _OF_A_LETTER = frozenset({Purpose.TRAY, Purpose.UNSUBSCRIBE, Purpose.BROADCAST, Purpose.BOUNCE}) | {
     *(Purpose.INVITED, Purpose.UNINVITED)  # nor can invitations be counted
@@ -57,20 +54,7 @@ class KeyRing:
     def token(self, reply_address: ReplyAddress) -> str:
         """Return the signed token of a reply address."""
         key_id, key = max(self.keys.items())
-        purpose, about = reply_address.purpose, reply_address.about
-        purpose_octet = int(purpose)
-        if purpose in _OF_A_LETTER:
-            assert about >> 2 * _HALF == 0
-            about = _encipher(_letter_key(key, purpose), about)
-            purpose_octet |= _SEALED
-        body = bytearray((key_id, purpose_octet))
-        for value in (reply_address.player, about, reply_address.number, reply_address.epoch):
-            rest = value  # in LEB128
-            while rest > 0x7F:
-                body.append(rest & 0x7F | 0x80)
-                rest >>= 7
-            body.append(rest)
-        return _spelled(bytes(body) + mac_of(key, body))
+        return _token_of(key_id, key, reply_address)
 
     def read(self, token: str) -> ReplyAddress | None:
         """Return the contents of a token, in any letter case; `None` if it is not genuine."""
@@ -132,25 +116,22 @@ def _spelled(octets: bytes) -> str:
 
 
 def _octets_of(letters: str) -> bytes:
-    """Return the octets of a text by `_spelled`; ``b""`` for any other text.
+    """Return the octets of a text in base32; ``b""`` for any other text.
 
-    The spare bits of the last letter must be 0, so that there is only one spelling (RFC 4648
-    section 3.5).
+    The spare bits of the last letter are ignored (RFC 4648 section 3.5).
     """
     try:
-        octets = base64.b32decode(letters + "=" * (-len(letters) % 8), casefold=True)
+        return base64.b32decode(letters + "=" * (-len(letters) % 8), casefold=True)
     except ValueError:
         return b""
-    return octets if _spelled(octets) == letters else b""
 
 
 def _beginning(key_id: int) -> str:
     """Return a pattern for the first three letters of tokens that a key signs.
 
-    They hold the key's eight bits, the bit `_SEALED`, and three bits of which two are 0.
+    They hold the key's eight bits, and seven of the purpose, of which the first three are 0.
     """
-    first, rest = _LETTERS[key_id >> 3], (key_id & 7) << 2
-    return f"{first}[{_LETTERS[rest]}{_LETTERS[rest | 2]}][a-p]"
+    return f"{_LETTERS[key_id >> 3]}{_LETTERS[(key_id & 7) << 2]}[a-p]"
 
 
 def _length_of(letters: str) -> int:
@@ -174,54 +155,67 @@ def _contents(token: str, keys: Mapping[int, bytes]) -> ReplyAddress | None:
 @lru_cache(maxsize=256)  # RCPT, DATA and play read the same token
 def _read(keys: tuple[tuple[int, bytes], ...], token: str) -> ReplyAddress | None:
     """Return the contents of a token in lower case; `None` if none of these keys has signed it."""
-    packed = _octets_of(token)
-    body, mac = packed[:-MAC_BYTES], packed[-MAC_BYTES:]
-    key = dict(keys).get(body[0]) if len(body) >= 6 else None
-    if key is None or not hmac.compare_digest(mac, mac_of(key, body)):
+    octets = _octets_of(token)
+    key_id, mac = octets[:1], octets[-MAC_BYTES:]
+    key = dict(keys).get(key_id[0]) if len(octets) >= MAC_BYTES + 6 else None
+    numbers = _numbers_in(octets[2:-MAC_BYTES])
+    if key is None or len(numbers) != 4:
         return None
+    try:
+        reply_address = ReplyAddress(Purpose(octets[1]), *numbers)
+    except ValueError:  # signed by a newer version of this server
+        return None
+    if reply_address.purpose in _OF_A_LETTER:
+        if reply_address.about >> _NUMBER_BITS:
+            return None
+        reply_address = _masked(reply_address, key, mac)
+    genuine = _token_of(key_id[0], key, reply_address)
+    return reply_address if hmac.compare_digest(genuine, token) else None
+
+
+def _token_of(key_id: int, key: bytes, reply_address: ReplyAddress) -> str:
+    mac = mac_of(key, _packed(key_id, reply_address))
+    if reply_address.purpose in _OF_A_LETTER:
+        assert reply_address.about >> _NUMBER_BITS == 0
+        reply_address = _masked(reply_address, key, mac)
+    return _spelled(_packed(key_id, reply_address) + mac)
+
+
+def _packed(key_id: int, reply_address: ReplyAddress) -> bytes:
+    """Return the octets of a token without its signature; numbers are in LEB128."""
+    body = bytearray((key_id, reply_address.purpose))
+    own = reply_address
+    for number in (own.player, own.about, own.number, own.epoch):
+        rest = number
+        while rest > 0x7F:
+            body.append(rest & 0x7F | 0x80)
+            rest >>= 7
+        body.append(rest)
+    return bytes(body)
+
+
+def _numbers_in(octets: bytes) -> list[int]:
+    """Return the numbers that are written in LEB128."""
     numbers, value, shift = [], 0, 0
-    for octet in body[2:]:  # LEB128
+    for octet in octets:
         value |= (octet & 0x7F) << shift
         shift += 7
         if octet < 0x80:
             numbers.append(value)
             value, shift = 0, 0
-    try:
-        purpose = Purpose(body[1] & ~_SEALED)
-    except ValueError:  # signed by a newer version of this server
-        return None
-    if body[1] & _SEALED and len(numbers) > 1:
-        numbers[1] = _decipher(_letter_key(key, purpose), numbers[1])
-    return ReplyAddress(purpose, *numbers) if len(numbers) == 4 else None
+    return numbers
 
 
-def _letter_key(key: bytes, purpose: Purpose) -> bytes:
-    """Return the key that enciphers numbers of letters; each purpose has its own."""
-    return hmac.digest(key, b"letter-number\0" + bytes((purpose,)), "sha256")
+def _masked(reply_address: ReplyAddress, key: bytes, mac: bytes) -> ReplyAddress:
+    """Hide the number of a letter, or undo that.
+
+    Two numbers have different signatures, and so unrelated masks.
+    """
+    mask = hmac.digest(key, b"letter-number\0" + mac, "sha256")
+    shown = reply_address.about ^ int.from_bytes(mask) >> len(mask) * 8 - _NUMBER_BITS
+    return replace(reply_address, about=shown)
 
 
 def mac_of(key: bytes, body: bytes | bytearray) -> bytes:
     """Return the signature of a token: HMAC-SHA-256, truncated."""
     return hmac.digest(key, b"reply-address\0" + body, "sha256")[:MAC_BYTES]
-
-
-def _encipher(key: bytes, number: int) -> int:
-    """Encipher a number below 2**42: a Feistel network on HMAC-SHA-256."""
-    return _feistel(key, number, range(_ROUNDS))
-
-
-def _decipher(key: bytes, number: int) -> int:
-    """Undo `_encipher`: the rounds in reverse order, with the halves exchanged."""
-    return _swapped(_feistel(key, _swapped(number), reversed(range(_ROUNDS))))
-
-
-def _feistel(key: bytes, number: int, rounds: Iterable[int]) -> int:
-    left, right = number >> _HALF, number & _LOW
-    for turn in rounds:
-        mixed = hmac.digest(key, bytes((turn,)) + right.to_bytes(3), "sha256")
-        left, right = right, left ^ (int.from_bytes(mixed[:3]) & _LOW)
-    return left << _HALF | right
-
-
-def _swapped(number: int) -> int:
-    return (number & _LOW) << _HALF | number >> _HALF

@@ -1,7 +1,7 @@
-"""The table of letters: the properties of each kind.
+"""The table of letters: the properties of each kind that is more than a plain answer.
 
 The words of a kind are in ``templates/letters/NAME.j2``; the service decides when to send it.
-Store, service and letters use this table, so a new letter is a row here.
+Store, service and letters use this table.
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ NAMED_IN_WORDS: Mapping[str, str] = {"event": "event", "ladder": "game", "team":
 as long as the letter's row, because a List-Unsubscribe link never expires."""
 
 _PLAIN = LetterKind()
-"""An answer to one reader without special properties."""
+"""An answer to one reader without special properties, which has no row."""
 
 _BOARDLESS = LetterKind(shows_no_board=True)
-"""Such an answer about an account, an address or a command."""
+"""An answer about an account, an address or a command."""
 
 KINDS: Mapping[str, LetterKind] = {
     # Accounts and addresses.
@@ -115,9 +115,7 @@ KINDS: Mapping[str, LetterKind] = {
     "address-moved": LetterKind(shows_no_board=True, to_old_address=True),
     "address-refused": _BOARDLESS,
     "address-stopped": _BOARDLESS,
-    "away": _PLAIN,
     "away-asked": LetterKind(question=Question(Purpose.AWAY), soon_stale=True),
-    "back": _PLAIN,
     "came-back": _BOARDLESS,
     "confirm": LetterKind(
         shows_no_board=True,
@@ -133,7 +131,6 @@ KINDS: Mapping[str, LetterKind] = {
     "operator-account": _BOARDLESS,
     "page-link": LetterKind(never_hushed=True, soon_stale=True),
     "password-changed": _BOARDLESS,
-    "prefs": _PLAIN,
     "whoami": _BOARDLESS,
     "reset": LetterKind(
         shows_no_board=True,
@@ -149,9 +146,7 @@ KINDS: Mapping[str, LetterKind] = {
     ),
     "signup-dropped": _BOARDLESS,
     "signup-sent": _BOARDLESS,
-    "stayed": _PLAIN,
     "stranger": LetterKind(question=Question(Purpose.CONFIRM, "signup"), asks_stranger=True),
-    "stranger-refused": _PLAIN,
     "unreachable": LetterKind(lists_people=True),
     "unsubscribed": _BOARDLESS,
     "welcome": LetterKind(shows_no_board=True, never_hushed=True),
@@ -161,9 +156,6 @@ KINDS: Mapping[str, LetterKind] = {
         asks_stranger=True,
         soon_stale=True,
     ),
-    "invitation-answered": _PLAIN,
-    "invitation-closed": _PLAIN,
-    "invited": _PLAIN,
     # Words for others.
     "announcement": LetterKind(subscription="announcements", for_many=True),
     "broadcast": LetterKind(subscription="broadcasts", for_many=True),
@@ -193,17 +185,11 @@ KINDS: Mapping[str, LetterKind] = {
     "begin-asked": LetterKind(question=Question(Purpose.BEGIN, "number")),
     "board": LetterKind(can_wait=True, subscription="single", tells_turn=True, waits_for_bot=True),
     "challenge": LetterKind(can_wait=True, subscription="challenges", reaches_others=True),
-    "challenged": _PLAIN,
-    "check": _PLAIN,
     "declined": LetterKind(can_wait=True, subscription="single"),
     "follow": LetterKind(to_followers=True),
     "followed": LetterKind(can_wait=True, subscription="follow", to_followers=True, for_many=True),
     "hint": LetterKind(waits_for_coach=True),
-    "not-begun": _PLAIN,
-    "noted": _PLAIN,
-    "operator-board": _PLAIN,
     "preview": LetterKind(beyond_record=True),
-    "queued": _PLAIN,
     "reminder": LetterKind(subscription="reminders", soon_stale=True),
     "reminders": LetterKind(
         subscription="reminders",
@@ -214,8 +200,6 @@ KINDS: Mapping[str, LetterKind] = {
     "report": LetterKind(waits_for_coach=True),
     "result": LetterKind(tells_turn=True, waits_for_bot=True),
     "saved": LetterKind(has_files=True),
-    "seek": _PLAIN,
-    "show": _PLAIN,
     "started": LetterKind(
         can_wait=True, subscription="single", reaches_others=True, waits_for_bot=True
     ),
@@ -226,18 +210,12 @@ KINDS: Mapping[str, LetterKind] = {
     "ladder": LetterKind(lists_people=True),
     "ladder-news": LetterKind(can_wait=True, subscription="ladder", lists_people=True),
     "daily": LetterKind(subscription="daily", lists_people=True),
-    "daily-set": _PLAIN,
     "games": LetterKind(lists_people=True),
     "help": _BOARDLESS,
-    "friends": _PLAIN,
     "history": LetterKind(lists_people=True),
-    "list": _PLAIN,
     "more": LetterKind(lists_people=True),
     "ratings": LetterKind(lists_people=True),
-    "record": _PLAIN,
-    "scores": _PLAIN,
     "standings": LetterKind(lists_people=True),
-    "week": _PLAIN,
     # Events.
     "event": LetterKind(lists_people=True),
     "event-begins": LetterKind(
@@ -265,23 +243,15 @@ KINDS: Mapping[str, LetterKind] = {
     "team-news": LetterKind(subscription="team", lists_people=True),
     "teams": LetterKind(lists_people=True),
     # Answers to mails with no effect, or with many; the digest and its parts.
-    "astray": _PLAIN,
     "game-stopped": _BOARDLESS,
     "kept": _BOARDLESS,
-    "no-more-answers": _PLAIN,
-    "refusal": _PLAIN,
-    "summary": _PLAIN,
     "too-many": _BOARDLESS,
-    "unshown": _PLAIN,
     "tray": LetterKind(subscription="digest", question=Question(Purpose.TRAY), asks_of_itself=True),
-    "tray-board": _PLAIN,
-    "tray-message": _PLAIN,
-    "tray-table": _PLAIN,
 }
 
 
 def kind_of(letter: str) -> LetterKind:
-    """Return the properties of a kind by its name; plain ones for a kind that no longer exists."""
+    """Return the properties of a kind by its name; a kind without a row is a plain answer."""
     return KINDS.get(letter, _PLAIN)
 
 

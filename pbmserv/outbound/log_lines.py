@@ -15,7 +15,6 @@ _log = logging.getLogger("pbmserv.send")
 
 def log_letter(
     row: QueuedLetter,
-    domain: str,
     outcome: Literal["sent", "waits", "refused"],
     error: str,
     wait: timedelta | None = None,
@@ -23,7 +22,6 @@ def log_letter(
     """Log and count the result of an attempt.
 
     Args:
-        domain: the recipient's domain; ``""`` if the letter could not be made.
         error: the relay's reply or our own error. Of a reply only the code is logged, since mail
             servers quote addresses.
         wait: time until the next attempt.
@@ -34,8 +32,7 @@ def log_letter(
     facts: dict[str, object] = {"letter": row.id, "outcome": outcome}
     origin = {"kind": row.letter, "mail": row.mail_id, "board": row.board_id, "ply": row.ply}
     facts |= {key: value for key, value in origin.items() if value not in {None, ""}}
-    if domain:
-        facts["domain"] = domain
+    facts["domain"] = row.recipient.rpartition("@")[2].lower()
     facts["attempts"] = row.attempts + 1
     if error:
         facts["why"] = loggable_reply(error)

@@ -26,7 +26,6 @@ class MaildirRelay(Relay):
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._boxes: dict[str, Path] = {}
 
     def deliver(self, letter: OutgoingLetter) -> None:
         """Store one letter in its recipient's Maildir, durably and in a single step.
@@ -43,19 +42,16 @@ class MaildirRelay(Relay):
         # other people. The envelope sender is signed, so nobody can compute the hash from a number.
         identity = f"{letter.envelope_sender} {letter.message_id}"
         name = f"{sha256(identity.encode('utf-8', 'replace')).hexdigest()[:32]}.pbmserv"
+        box = folder_of(self._root, letter.recipient)
         try:
-            box = self._boxes.get(letter.recipient)
-            if box is None:
-                box = folder_of(self._root, letter.recipient)
+            if not (box / "cur").is_dir():
                 _make_maildir(box)
-                self._boxes[letter.recipient] = box
             if not _has(box, name):
                 # RFC 5321, 4.4: the final delivery adds Return-Path.
                 return_path = f"Return-Path: <{letter.envelope_sender}>\n".encode()
                 content = return_path + letter.raw.replace(b"\r\n", b"\n")
                 _write(box, name, content, letter.made_at_ns)
         except OSError as error:
-            self._boxes.pop(letter.recipient, None)
             raise RelayTemporary(f"maildir: {error.strerror or type(error).__name__}") from error
 
     def close(self) -> None:
@@ -94,10 +90,12 @@ def _has(box: Path, name: str) -> bool:
 
 
 def _make_maildir(box: Path) -> None:
-    for folder in (box.parent, box, box / "tmp", box / "new", box / "cur"):
+    """Make the folders of a Maildir; `cur` comes last, and shows that the others are durable."""
+    for folder in (box.parent, box, box / "tmp", box / "new"):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for folder in (box, box.parent):
         _make_durable(folder)
+    (box / "cur").mkdir(mode=0o700, exist_ok=True)
 
 
 def _write(box: Path, name: str, content: bytes, made_at_ns: int) -> None:

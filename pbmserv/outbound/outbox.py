@@ -17,7 +17,7 @@ from pbmserv.outbound.results import Result
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.delivery import letter_claims
-from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
+from pbmserv.store.delivery.letter_claims import ClaimedLetter
 from pbmserv.views.shown_boards import ShownBoards
 
 
@@ -49,9 +49,13 @@ class Outbox:
         self._signer = signer
         self._watch = watch
 
-    def claim(self, claim: Claim) -> list[ClaimedLetter]:
+    def claim(self, most: int) -> list[ClaimedLetter]:
         """Claim due letters, see `OutboxWriter.claim`."""
-        return self._writer.claim(self._by, claim)
+        return self._writer.claim(self._by, most)
+
+    def release_lost(self, in_hand: Collection[int]) -> None:
+        """Make letters due again that are claimed and not in hand."""
+        self._writer.release_lost(self._by, in_hand)
 
     def settle(self, results: Sequence[Result]) -> None:
         """Store the results of claimed letters, see `OutboxWriter.settle`."""
@@ -106,10 +110,10 @@ class Outbox:
                 return ShownBoards(connection, self.composer.positions).board(row.board_id).game
         return ""
 
-    def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
+    def next_due(self) -> datetime | None:
         """Return when the next letter is due or its lease ends, `None` if the queue is empty."""
         with self._database.snapshot() as connection:
-            return letter_claims.next_due(connection, sorted(avoiding))
+            return letter_claims.next_due(connection)
 
 
 def _refuse_deadly(row: ClaimedLetter, kills: int) -> None:

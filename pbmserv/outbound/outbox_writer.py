@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Protocol
@@ -16,32 +14,11 @@ from pbmserv.clock import Clock
 from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import letter_claims
-from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
+from pbmserv.store.delivery.letter_claims import ClaimedLetter
 from pbmserv.store.delivery.shares import UNDIVIDED
 
 LEASE = timedelta(minutes=5)
 """Time for which a letter stays claimed if its sender does not renew the lease."""
-HEAVY = 25
-"""Effort above which a letter, or all letters to one reader, let others go first."""
-
-
-def _others_first(rows: Sequence[ClaimedLetter]) -> list[ClaimedLetter]:
-    """Order letters by the mails that caused them, and last those to readers who asked for much.
-
-    Of a mail the letters to opponents come before those to its sender. They are neighbours, so that
-    the board that they show is read and replayed once. The letters to one reader keep their order.
-    """
-    answered = {(row.created_at, row.recipient) for row in rows if row.in_reply_to}
-    efforts = Counter[str]()
-    for row in rows:
-        efforts[row.recipient] += row.effort
-
-    def rank(row: ClaimedLetter) -> tuple[int, datetime, bool]:
-        effort = efforts[row.recipient]
-        is_answered = (row.created_at, row.recipient) in answered
-        return effort if effort > HEAVY else 0, row.created_at, is_answered
-
-    return sorted(rows, key=rank)
 
 
 class OutboxWriter(Protocol):
@@ -50,14 +27,19 @@ class OutboxWriter(Protocol):
     Each method commits.
     """
 
-    def claim(self, by: str, claim: Claim) -> list[ClaimedLetter]:
+    def claim(self, by: str, most: int) -> list[ClaimedLetter]:
         """Lease due letters to a sender, in the order in which they should be made.
 
         A letter whose lease ends before it is renewed or settled becomes due again.
 
         Args:
             by: name of the sending process, unique for its lifetime.
+            most: largest number of letters.
         """
+        ...
+
+    def release_lost(self, by: str, in_hand: Collection[int]) -> None:
+        """Make letters due again that are leased to a sender and not *in_hand*."""
         ...
 
     def renew(self, ids: Sequence[int]) -> None:
@@ -92,21 +74,27 @@ class DirectOutboxWriter:
         self._clock = clock
         self._handle_failure = handle_failure
 
-    def claim(self, by: str, claim: Claim) -> list[ClaimedLetter]:
+    def claim(self, by: str, most: int) -> list[ClaimedLetter]:
         now = self._clock.now()
         rows = list[ClaimedLetter]()
         for share in random.sample(self._shares, len(self._shares)):
-            if claim.most > len(rows):
+            if most > len(rows):
                 job = partial(
                     letter_claims.claim,
-                    claim=replace(claim, most=claim.most - len(rows)),
+                    most=most - len(rows),
                     by=by,
                     now=now,
                     until=now + LEASE,
                     share=share,
                 )
                 rows += self._writer.submit(job).result()
-        return _others_first(rows)
+        return rows
+
+    def release_lost(self, by: str, in_hand: Collection[int]) -> None:
+        now = self._clock.now()
+        for share in self._shares:
+            job = partial(letter_claims.release_lost, by=by, in_hand=in_hand, now=now, share=share)
+            self._writer.submit(job).result()
 
     def renew(self, ids: Sequence[int]) -> None:
         until = self._clock.now() + LEASE
@@ -125,7 +113,7 @@ class DirectOutboxWriter:
         if later:
             letter_claims.retry_later(connection, later)
         if untried:
-            letter_claims.release(connection, untried)
+            letter_claims.put_off(connection, untried)
         if failed:
             letter_claims.mark_failed(connection, [(r.id, r.error) for r in failed])
         for result in failed:

@@ -37,9 +37,7 @@ class Relay(Protocol):
 
         Raises:
             RelayDown: all letters would fail (no connection, no login …).
-            RelayBusy: the recipient's domain asks for fewer letters for a while (4xx).
-            RelayDefers: the recipient's domain puts this recipient off (4xx).
-            RelayTemporary: this letter may be accepted later (4xx).
+            RelayTemporary: this letter may be accepted later (4xx, or a limit on what we send).
             RelayPermanent: this letter will never be accepted (5xx).
         """
         ...

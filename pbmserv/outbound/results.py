@@ -37,15 +37,15 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Untried:
-    """The letter was not tried and is due again at *at*; this counts as no attempt.
+    """The game of the letter cannot be played. It is due again at *at*; this counts as no attempt.
 
     Attributes:
-        why: a reason for the operator; ``""`` leaves the previous one.
+        why: a reason for the operator.
     """
 
     id: int
     at: datetime
-    why: str = ""
+    why: str
 
 
 Result = Sent | Later | Failed | Untried

@@ -6,39 +6,22 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Protocol
 
 from pbmserv.clock import Clock
-from pbmserv.errors import (
-    GameAway,
-    RelayBusy,
-    RelayDefers,
-    RelayDown,
-    RelayError,
-    RelayPermanent,
-    RelayTemporary,
-    ServerFault,
-    StoreAway,
-)
+from pbmserv.errors import RelayDown, RelayError, StoreAway
 from pbmserv.monitoring.vitals import Pulse, Vital
+from pbmserv.outbound.attempts import result_of_delivery, result_of_making
 from pbmserv.outbound.breaker import Breaker
-from pbmserv.outbound.domains import Domains
-from pbmserv.outbound.due_search import DueSearch
-from pbmserv.outbound.log_lines import log_letter
-from pbmserv.outbound.outbox_writer import HEAVY
 from pbmserv.outbound.relay import OutgoingLetter, Relay
-from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
-from pbmserv.outbound.retry import LIFETIME, delay
-from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
+from pbmserv.outbound.results import Result
+from pbmserv.store.delivery.letter_claims import ClaimedLetter
 
-BATCH = 100
-"""Letters claimed at once."""
-RESULTS_AT_ONCE = 10
-"""Results stored at once while there are letters to make, which saves round trips."""
 FEW = 3
 """Letters that are made one by one, so that the first is sent before the next is made."""
 RENEWAL_S = 60.0
@@ -49,8 +32,6 @@ TROUBLE_S = 5.0
 """Longest pause in seconds after an unexpected fault."""
 SHORTEST_PAUSE_S = 0.05
 """Pause in seconds before the next attempt to claim a due letter that could not be claimed."""
-GAME_WAIT = timedelta(minutes=2)
-"""Time until a letter is tried again whose game cannot be played."""
 LONGEST_S = 120.0
 """Seconds of silence after which the thread that makes letters counts as stuck."""
 
@@ -60,7 +41,9 @@ _log = logging.getLogger("pbmserv.send")
 class Queue(Protocol):
     """The outbox, as the sender needs it; see `outbox.Outbox`."""
 
-    def claim(self, claim: Claim) -> list[ClaimedLetter]: ...
+    def claim(self, most: int) -> list[ClaimedLetter]: ...
+
+    def release_lost(self, in_hand: Collection[int]) -> None: ...
 
     def make(self, rows: Sequence[ClaimedLetter]) -> list[OutgoingLetter]: ...
 
@@ -68,7 +51,7 @@ class Queue(Protocol):
 
     def renew(self, ids: Sequence[int]) -> None: ...
 
-    def next_due(self, avoiding: Collection[str] = ()) -> datetime | None: ...
+    def next_due(self) -> datetime | None: ...
 
     def game_of(self, row: ClaimedLetter) -> str: ...
 
@@ -83,6 +66,10 @@ class _Delivery:
 
 class Sender:
     """Sends due letters until it is stopped; call `wake` when letters were queued.
+
+    Its thread repeats the same steps: it claims as many due letters as threads are free, makes
+    them, hands them to the pool, and stores the results of the deliveries that have ended. So a
+    letter in hand is being made, is under way, or has a result to be stored.
 
     If the process dies, nothing is lost: claimed letters become due again when their lease ends,
     and are made again from the same record, with the same Message-ID.
@@ -100,7 +87,6 @@ class Sender:
         *,
         threads: int,
         poll_s: float,
-        domain_letters: int = 0,
         renewal_s: float = RENEWAL_S,
     ) -> None:
         """Prepare to send.
@@ -109,14 +95,12 @@ class Sender:
             outbox: the queue.
             relay: accepts the letters; the caller closes it after `stop`.
             clock: decides which letters are due.
-            jitter: returns 0 ≤ x < 1, see `retry.delay`.
+            jitter: returns 0 ≤ x < 1, see `attempts.delay`.
             threads: deliveries at a time (≥ 1).
             poll_s: longest pause in seconds before the outbox is read again.
-            domain_letters: letters that one recipient domain may have at a time; 0 = all.
             renewal_s: seconds between two renewals of the leases.
         """
         self._outbox = outbox
-        self._search = DueSearch(outbox.next_due)
         self._relay = relay
         self._clock = clock
         self._jitter = jitter
@@ -125,15 +109,12 @@ class Sender:
         self._renewal_s = renewal_s
         self._renew_at = monotonic() + renewal_s
         self.breaker = Breaker()
-        self._domains = Domains(min(domain_letters or threads, threads))
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, "sender")
-        self._waiting: list[ClaimedLetter] = []
-        self._single: set[int] = set()  # letters that are made one by one after a fault
         self._under_way: dict[int, ClaimedLetter] = {}
         self._results: list[Result] = []
-        # Letters may be claimed in our name that we do not have: by a dead predecessor, or because
-        # the answer to a claim was lost. The next claim makes them due again.
+        # Letters may be claimed in our name that are not in hand: by a dead predecessor, because
+        # the answer to a claim was lost, or because something went wrong after it.
         self._may_have_lost = True
         self._events: SimpleQueue[_Delivery | None] = SimpleQueue()
         self._stopping = threading.Event()
@@ -168,11 +149,9 @@ class Sender:
         return [Vital.of(self._thread, self._pulse)]
 
     def run_once(self) -> None:
-        """Send one batch of due letters in the calling thread, for programs without `start`."""
-        now = self._clock.now()
-        self._claim(now, BATCH)
-        while self._begin(self._next_rows(now)) or self._under_way:
-            self._wait(None if self._under_way else 0.0)
+        """Send the letters that are due now in the calling thread, for programs without `start`."""
+        while self._begin_letters():
+            self._end_deliveries()
         self._settle()
 
     # -- the thread that makes letters -------------------------------------------------------
@@ -184,159 +163,87 @@ class Sender:
             try:
                 pause = self._step()
             except StoreAway as away:
-                self._may_have_lost = True
                 _log.warning("the outbox is away", extra={"because": str(away)})
                 pause = AWAY_S
             except Exception:  # noqa: BLE001 - the thread must survive whatever the outbox does
-                self._may_have_lost = True
                 _log.exception("the outbox failed", extra={"wait_s": self._trouble_s})
             self._pulse.rest()
             self._wait(pause)
         self._finish()
 
     def _step(self) -> float:
-        """Claim, begin and settle letters; return how many seconds to wait for an event.
-
-        While there are letters to make, results are settled in groups, to save commits.
-        """
+        """Begin due letters, and store results; return how many seconds to wait for an event."""
         if monotonic() >= self._renew_at:
             self._renew()
-        now = self._clock.now()
-        is_busy = self._begin_trial(now) if self.breaker.is_open else self._begin_letters(now)
-        if not is_busy or len(self._results) >= RESULTS_AT_ONCE:
+        if self._begin_letters() or self._results:
             self._settle()
-        return 0.0 if is_busy or self._results else self._pause(now)
+            return 0.0
+        pause = min(self._poll_s, max(0.0, self._renew_at - monotonic()))
+        begin_at = self._next_beginning()
+        if begin_at is None:
+            return pause
+        # If a due letter could not be claimed, another sender has it.
+        seconds = (begin_at - self._clock.now()).total_seconds()
+        return min(pause, max(SHORTEST_PAUSE_S, seconds))
 
-    def _begin_letters(self, now: datetime) -> bool:
-        """Claim letters if too few wait, and begin the next ones; return whether there were any."""
-        claimed = self._claim(now, BATCH) if self._wants_letters() else 0
-        return self._begin(self._next_rows(now)) or claimed > 0
+    def _next_beginning(self) -> datetime | None:
+        """Return when the next letter can be begun, `None` if that is not before an event."""
+        trial_at = self.breaker.next_trial
+        if len(self._under_way) >= (self._threads if trial_at is None else 1):
+            return None
+        due_at = self._outbox.next_due()
+        return due_at if due_at is None or trial_at is None else max(due_at, trial_at)
 
-    def _wants_letters(self) -> bool:
-        """Return whether a thread is free, and fewer letters wait than can be delivered at a time.
+    def _begin_letters(self) -> bool:
+        """Claim, make and begin due letters; return whether there were any.
 
-        Heavy letters and those to domains at their limit do not count, so that other letters need
-        not wait for them.
+        While the breaker is open, one letter is begun as a trial.
         """
-        if len(self._under_way) >= self._threads:
+        if self._may_have_lost:
+            self._release_lost()
+        now, begin_at = self._clock.now(), self._next_beginning()
+        if begin_at is None or begin_at > now:
             return False
-        ready = [
-            row
-            for row in self._waiting
-            if row.effort <= HEAVY and self._domains.may_begin(_domain_of(row))
-        ]
-        return len(ready) < self._threads
-
-    def _begin_trial(self, now: datetime) -> bool:
-        """While the breaker is open, give waiting letters back; begin a trial when it is due."""
-        trial_at = self.breaker.next_trial or now
-        for row in self._waiting:
-            self._add_result(row, Untried(row.id, max(now, trial_at)))
-        self._waiting = []
-        if now < trial_at or self._under_way or not self._claim(now, 1):
-            return False
-        self.breaker.begin_trial(now)
-        row = self._waiting.pop()
-        self._domains.record_start(_domain_of(row))
-        return self._begin([row])
-
-    def _claim(self, now: datetime, most: int) -> int:
-        """Claim due letters and return their number."""
-        closed = self._domains.closed(now)
-        due_at = self._search.next_due(closed)
-        is_due = due_at is not None and due_at <= now
-        if not is_due and not self._may_have_lost:
-            return 0
-        # All letters that were due earlier go to closed domains; there may be thousands.
-        since = due_at if closed and is_due else None
+        self._may_have_lost = True
+        most = 1 if self.breaker.is_open else self._threads - len(self._under_way)
         in_hand = self._in_hand()
-        claim = Claim(most, tuple(in_hand), tuple(sorted(closed)), since)
-        claimed = self._outbox.claim(claim)
-        self._may_have_lost = False
-        self._search.forget()
         # A letter in hand is claimed again if its lease ended while the store was away, or if its
-        # result was stored and the answer to that was lost. To hold it twice would send it twice.
-        rows = [row for row in claimed if row.id not in in_hand]
-        for row in rows:
-            if row.effort <= HEAVY:  # a heavy letter must not block its domain
-                self._domains.record_claim(_domain_of(row))
-        # Light letters go first: making a heavy one takes as long as making a hundred others.
-        self._waiting = sorted([*self._waiting, *rows], key=lambda row: row.effort > HEAVY)
-        return len(rows)
+        # result was stored and the answer to that was lost. To begin it twice would send it twice.
+        rows = [row for row in self._outbox.claim(most) if row.id not in in_hand]
+        if rows and self.breaker.is_open:
+            self.breaker.begin_trial(now)
+        for together in _made_together(rows):
+            if self._stopping.is_set():
+                return True
+            self._begin(together)
+        self._may_have_lost = False
+        return bool(rows)
 
-    def _next_rows(self, now: datetime) -> list[ClaimedLetter]:
-        """Take waiting letters that can be made and delivered now, as many as possible.
-
-        Python runs one thread at a time, so making a few beside the deliveries of many takes longer
-        than making all first.
-        """
-        room = self._threads - len(self._under_way)
-        most = min(room, 1) if len(self._waiting) <= FEW else room
-        rows, waiting = list[ClaimedLetter](), list[ClaimedLetter]()
-        for row in self._waiting:
-            domain = _domain_of(row)
-            is_single = row.effort > HEAVY or row.id in self._single
-            rests_until = self._domains.resting_until(domain, now)
-            if rests_until is not None:
-                self._add_result(row, Untried(row.id, rests_until, f"{domain} wants fewer letters"))
-            elif len(rows) < most and self._domains.may_begin(domain) and not (rows and is_single):
-                self._domains.record_start(domain)
-                rows.append(row)
-                most = 1 if is_single else most
-            else:
-                waiting.append(row)
-        self._waiting = waiting
-        return rows
-
-    def _begin(self, rows: Sequence[ClaimedLetter]) -> bool:
-        """Make letters and hand them to the pool; return whether there were any.
+    def _begin(self, rows: Sequence[ClaimedLetter]) -> None:
+        """Make letters and hand them to the pool.
 
         Raises:
-            StoreAway: the store could not be reached; the letters are given back.
+            StoreAway: the store could not be reached.
         """
-        if not rows:
-            return False
-        for row in rows:
-            self._under_way[row.id] = row
         try:
             letters = self._outbox.make(rows)
         except StoreAway:
-            for row in rows:
-                self._end_letter(row, Untried(row.id, self._clock.now()))
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one letter must not stop others
-            if len(rows) == 1:
-                self._end_letter(rows[0], self._result_of_making(rows[0], error))
+            if len(rows) > 1:
+                _log.warning(
+                    "one of several letters could not be made", extra={"letters": len(rows)}
+                )
+                for row in rows:
+                    self._begin([row])
             else:
-                self._separate(rows)
-        else:
-            for row, letter in zip(rows, letters, strict=True):
-                self._pool.submit(self._deliver, row, letter)
-        return True
-
-    def _separate(self, rows: Sequence[ClaimedLetter]) -> None:
-        """Put letters back to be made one by one, since one of them could not be made."""
-        _log.warning("one of several letters could not be made", extra={"letters": len(rows)})
-        for row in rows:
-            del self._under_way[row.id]
-            self._domains.record_end(_domain_of(row), accepted=False)
-        self._single |= {row.id for row in rows}
-        self._waiting = [*rows, *self._waiting]
-
-    def _result_of_making(self, row: ClaimedLetter, error: BaseException) -> Result:
-        """Return the result of a letter that could not be made."""
-        if isinstance(error, GameAway):  # the letter waits, however long that takes
-            return Untried(row.id, self._clock.now() + GAME_WAIT, f"waits: {error}")
-        if not row.attempts or isinstance(error, ServerFault):  # later attempts fail alike
-            facts = {"letter": row.id, "kind": row.letter, "board": row.board_id}
-            facts["game"] = self._outbox.game_of(row)
-            _log.error("a letter could not be made", exc_info=error, extra=facts)
-        if isinstance(error, ServerFault):
-            log_letter(row, "", "refused", "our fault")
-            return Failed(row.id, f"our fault: {error}", was_made=False)
-        # The next version may fix the bug, so the letter is kept.
-        result = self._retry(row, f"not made: {type(error).__name__}")
-        return replace(result, was_made=False) if isinstance(result, Failed) else result
+                now, jitter = self._clock.now(), self._jitter()
+                result = result_of_making(rows[0], error, now, jitter, self._outbox.game_of)
+                self._results.append(result)
+            return
+        for row, letter in zip(rows, letters, strict=True):
+            self._under_way[row.id] = row
+            self._pool.submit(self._deliver, row, letter)
 
     def _deliver(self, row: ClaimedLetter, letter: OutgoingLetter) -> None:
         """Hand a letter to the relay; runs in the pool."""
@@ -350,71 +257,40 @@ class Sender:
             error = fault
         self._events.put(_Delivery(row, error))
 
+    def _wait(self, pause: float | None) -> None:
+        """Wait for an event, then note all deliveries that have ended."""
+        with suppress(Empty):
+            event = self._events.get(timeout=pause)
+            while True:
+                if event is not None:
+                    self._end_delivery(event.row, event.error)
+                event = self._events.get_nowait()
+
+    def _end_deliveries(self) -> None:
+        """Wait until no delivery is under way."""
+        while self._under_way:
+            self._wait(None)
+
     def _end_delivery(self, row: ClaimedLetter, error: Exception | None) -> None:
-        """Record the end of a delivery, which also shows whether the relay can be reached."""
+        """Note the result of a delivery, which also shows whether the relay can be reached."""
+        now = self._clock.now()
         if isinstance(error, RelayDown):
-            self.breaker.record_failure(error, self._clock.now())
+            self.breaker.record_failure(error, now)
         elif error is None or isinstance(error, RelayError):
             self.breaker.record_reply()
-        self._end_letter(row, self._result_of(row, error))
-
-    def _result_of(self, row: ClaimedLetter, error: Exception | None) -> Result:
-        """Return the result of a delivery, and log it."""
-        domain, now = _domain_of(row), self._clock.now()
-        match error:
-            case None:
-                log_letter(row, domain, "sent", "")
-                return Sent(row.id)
-            case RelayPermanent():
-                log_letter(row, domain, "refused", str(error))
-                return Failed(row.id, str(error))
-            case RelayBusy():
-                return self._retry_after_rest(row, error, self._domains.begin_rest(domain, now))
-            case RelayDefers():
-                rests_until = self._domains.record_deferral(domain, row.recipient, now)
-                return self._retry_after_rest(row, error, rests_until)
-            case RelayTemporary():
-                return self._retry(row, str(error))
-        return self._retry(row, type(error).__name__)
-
-    def _retry_after_rest(
-        self, row: ClaimedLetter, refusal: RelayTemporary, until: datetime | None
-    ) -> Result:
-        """Return when to try a letter again: not before its domain's rest is over, if it rests."""
-        result = self._retry(row, str(refusal))
-        if until is None:
-            return result
-        facts = {"domain": _domain_of(row), "until": until}
-        _log.info("a domain wants fewer letters", extra=facts)
-        return replace(result, at=max(result.at, until)) if isinstance(result, Later) else result
-
-    def _retry(self, row: ClaimedLetter, error: str) -> Later | Failed:
-        """Return the result of a letter that was not accepted: try again, or give up an old one."""
-        now, domain = self._clock.now(), _domain_of(row)
-        wait = delay(row.attempts + 1, now - row.created_at, self._jitter())
-        if wait is None:
-            log_letter(row, domain, "refused", f"given up: {error}")
-            return Failed(row.id, f"given up after {LIFETIME.days} days: {error}")
-        log_letter(row, domain, "waits", error, wait)
-        return Later(row.id, now + wait, error)
-
-    def _end_letter(self, row: ClaimedLetter, result: Result) -> None:
-        """Record the result of a letter under way."""
         del self._under_way[row.id]
-        self._domains.record_end(_domain_of(row), accepted=isinstance(result, Sent))
-        self._add_result(row, result)
-
-    def _add_result(self, row: ClaimedLetter, result: Result) -> None:
-        if row.effort <= HEAVY:
-            self._domains.record_settled(_domain_of(row))
-        self._single.discard(row.id)
-        self._results.append(result)
+        self._results.append(result_of_delivery(row, error, now, self._jitter()))
 
     def _settle(self) -> None:
         """Store the results. If that fails, keep them: a letter without a result is sent again."""
         if self._results:
             self._outbox.settle(self._results)
             self._results = []
+
+    def _release_lost(self) -> None:
+        """Make letters due again that are claimed in our name and not in hand."""
+        self._outbox.release_lost(self._in_hand())
+        self._may_have_lost = False
 
     def _renew(self) -> None:
         """Extend the leases of the letters in hand, however long the relay takes."""
@@ -423,51 +299,27 @@ class Sender:
         self._renew_at = monotonic() + self._renewal_s
 
     def _in_hand(self) -> list[int]:
-        waiting = [row.id for row in self._waiting]
-        return [*waiting, *self._under_way, *(result.id for result in self._results)]
-
-    def _pause(self, now: datetime) -> float:
-        """Return the seconds until the next due letter, rest, trial or renewal."""
-        pause = min(self._poll_s, max(0.0, self._renew_at - monotonic()))
-        if not self._wants_letters():
-            return pause
-        closed = self._domains.closed(now)
-        moments = [self._search.next_due(closed), self._domains.next_opening(now)]
-        due_at = min((moment for moment in moments if moment is not None), default=None)
-        if due_at is not None:
-            due_at = max(due_at, self.breaker.next_trial or due_at)
-            # If a due letter could not be claimed, another sender has it.
-            pause = min(pause, max(SHORTEST_PAUSE_S, (due_at - now).total_seconds()))
-        if closed and (search_s := self._search.pause_s()) is not None:
-            pause = min(pause, search_s)
-        return pause
-
-    def _wait(self, pause: float | None) -> None:
-        """Wait for an event, then record all deliveries that have ended."""
-        try:
-            event = self._events.get(timeout=pause) if pause != 0.0 else self._events.get_nowait()
-            while True:
-                if event is None:
-                    self._search.ring()
-                else:
-                    self._end_delivery(event.row, event.error)
-                event = self._events.get_nowait()
-        except Empty:
-            return
+        return [*self._under_way, *(result.id for result in self._results)]
 
     def _finish(self) -> None:
-        """Give back the waiting letters and settle those under way."""
-        for row in self._waiting:
-            self._add_result(row, Untried(row.id, self._clock.now()))
-        self._waiting = []
-        while self._under_way:
-            self._wait(None)
+        """Wait for the deliveries under way, and store their results."""
+        self._end_deliveries()
         try:
             self._settle()
+            if self._may_have_lost:
+                self._release_lost()
         except Exception as error:  # noqa: BLE001 - the leases end by themselves
             facts = {"letters": len(self._results), "because": type(error).__name__}
             _log.warning("letters could not be settled", extra=facts)
 
 
-def _domain_of(row: ClaimedLetter) -> str:
-    return row.recipient.rpartition("@")[2].lower()
+def _made_together(rows: Sequence[ClaimedLetter]) -> list[list[ClaimedLetter]]:
+    """Split letters into those that are made before any of them is sent.
+
+    Python runs one thread at a time, so making some beside the deliveries of others takes longer
+    than making all first. But few letters go out one by one, and heavy ones keep no other waiting.
+    """
+    light = [row for row in rows if not row.is_heavy]
+    heavy = [row for row in rows if row.is_heavy]
+    first = [light] if len(light) > FEW else [[row] for row in light]
+    return [*first, *([row] for row in heavy)]

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pbmserv.errors import (
-    RelayBusy,
-    RelayDefers,
     RelayDown,
     RelayError,
     RelayPermanent,
@@ -27,11 +25,6 @@ from pbmserv.outbound.relay_url import RelayAddress
 _GOODBYE_S = 1.0
 _GO_AHEAD = 354
 _LONGEST_ERROR = 300
-# RFC 3463 sections 3.4, 3.5, 3.8: not accepting now, congestion, policy.
-_TOO_MUCH = re.compile(r"\b4\.(?:7\.\d{1,3}|3\.2|4\.5)\b")
-# Greylisting: a policy about this recipient, most often in the reply to RCPT.
-_POLICY = re.compile(r"\b4\.7\.[01]\b")
-_GREYLISTED = re.compile(r"gr[ae]y.?list", re.IGNORECASE)
 # RFC 5321 section 4.5.3.1.9, RFC 1870: this letter is too long.
 _TOO_LONG = re.compile(r"\A552|\b5\.(?:2\.3|3\.4)\b")
 _ODD_DOTS = re.compile(r'\A\.[^"\\]*\Z|\A[^"\\]*\.(?:\.[^"\\]*)?\Z')
@@ -294,12 +287,9 @@ def _refusal(verb: str, code: int, words: bytes | str) -> RelayError:
         return RelayRefusesUs(text)
     if 500 <= code < 600 and _is_about_us(verb, reply):
         return RelayRefusesUs(text)
-    if is_about_rate(reply):
-        return RelayBusy(text)
-    if code < 500 and _TOO_MUCH.search(reply):
-        is_greylisting = verb == "RCPT" and _POLICY.search(reply)
-        return RelayDefers(text) if is_greylisting or _GREYLISTED.search(reply) else RelayBusy(text)
-    return RelayPermanent(text) if 500 <= code < 600 else RelayTemporary(text)
+    if 500 <= code < 600 and not is_about_rate(reply):
+        return RelayPermanent(text)
+    return RelayTemporary(text)
 
 
 _NAMES = {"MAIL": "MAIL FROM", "RCPT": "RCPT TO", "DATA": "DATA"}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 # Excluded characters: to compile a class with most of Unicode in it takes 3 ms.
 _NOT = r"\x00-\x1f\x7f-\x9f\ud800-\udfff"
@@ -57,37 +56,45 @@ class CommandRefused(Exception):
         self.reply = reply
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
-    """The arguments of MAIL or RCPT.
-
-    Attributes:
-        address: `NULL_SENDER` for the null sender.
-        options: the parameters in upper case, without harmless ones.
-    """
-
-    address: str
-    options: list[str]
-
-    @property
-    def parameters(self) -> Mapping[str, str | None]:
-        """Parameters by name; `None` for one without a value."""
-        pairs = (option.partition("=") for option in self.options)
-        return {name: value if sign else None for name, sign, value in pairs}
-
-
-def read_arguments(keyword: str, text: str | None, *, extended: bool) -> Arguments:
-    """Read the arguments of a command.
+def read_sender(text: str | None, *, extended: bool, largest: int) -> str:
+    """Read the arguments of MAIL; return the address, `NULL_SENDER` for the null sender.
 
     Args:
-        keyword: ``"FROM:"`` or ``"TO:"``.
         text: the text after the verb; `None` for none.
         extended: the client said EHLO, so it may send parameters.
+        largest: octets of the largest mail that is accepted.
 
     Raises:
-        CommandRefused: the arguments are malformed.
+        CommandRefused: the arguments are malformed, a parameter is unknown, or it announces a mail
+            that is too large.
     """
-    verb = "MAIL" if keyword == "FROM:" else "RCPT"
+    address, parameters = _read("MAIL", "FROM:", text, extended=extended)
+    _check_mail_parameters(parameters, largest)
+    return address
+
+
+def read_recipient(text: str | None, *, extended: bool) -> str:
+    """Read the arguments of RCPT, which are those of `read_sender`; return the address.
+
+    Raises:
+        CommandRefused: the arguments are malformed, or there is a parameter.
+    """
+    address, parameters = _read("RCPT", "TO:", text, extended=extended)
+    if parameters:
+        raise CommandRefused(_UNKNOWN_PARAMETER)
+    return address
+
+
+_UNKNOWN_PARAMETER = "555 5.5.4 this parameter is not known here"
+
+
+def _read(
+    verb: str, keyword: str, text: str | None, *, extended: bool
+) -> tuple[str, Mapping[str, str | None]]:
+    """Return the address in the arguments of a command, and its parameters without harmless ones.
+
+    Parameters are in upper case; the value is `None` for one without a value.
+    """
     usage = f"501 5.5.4 Syntax: {verb} {keyword}<address>"
     if text is None or text[: len(keyword)].upper() != keyword:
         raise CommandRefused(usage)
@@ -97,13 +104,16 @@ def read_arguments(keyword: str, text: str | None, *, extended: bool) -> Argumen
     options = [option for option in path["rest"].split(" ") if option]
     if options and not extended:
         raise CommandRefused(usage)
-    options = [option.upper() for option in options if not HARMLESS[verb].fullmatch(option)]
+    parameters: dict[str, str | None] = {}
     for option in options:
-        name, sign, value = option.partition("=")
+        if HARMLESS[verb].fullmatch(option):
+            continue
+        name, sign, value = option.upper().partition("=")
         # Other alphabets have digits that are not numbers.
         if not option.isascii() or not name.isalnum() or (sign and not value):
             raise CommandRefused(usage)
-    return Arguments(_address(path), options)
+        parameters[name] = value if sign else None
+    return _address(path), parameters
 
 
 def _address(path: re.Match[str]) -> str:
@@ -123,15 +133,7 @@ def _address(path: re.Match[str]) -> str:
     return local + domain
 
 
-def check_mail_parameters(parameters: Mapping[str, str | None], largest: int) -> None:
-    """Check the parameters of MAIL.
-
-    Args:
-        largest: octets of the largest mail that is accepted.
-
-    Raises:
-        CommandRefused: a parameter is unknown or malformed, or announces a mail that is too large.
-    """
+def _check_mail_parameters(parameters: Mapping[str, str | None], largest: int) -> None:
     for name, value in parameters.items():
         if name == "BODY":
             if value not in {"7BIT", "8BITMIME"}:
@@ -145,4 +147,4 @@ def check_mail_parameters(parameters: Mapping[str, str | None], largest: int) ->
             if int(value[:20]) > largest:
                 raise CommandRefused("552 5.3.4 this mail is too large")
         else:
-            raise CommandRefused("555 5.5.4 this parameter is not known here")
+            raise CommandRefused(_UNKNOWN_PARAMETER)

@@ -1,9 +1,9 @@
 """Decides at each step of an SMTP session whether the door takes a mail.
 
 A client says its name (HELO, EHLO or LHLO), its sender (MAIL), one or more recipients (RCPT), and
-sends the mail (DATA). `StrictSmtp` reads these commands and calls the method for each; aiosmtpd
-documents the names and arguments of the methods. The reply to DATA comes from `Door.receive`, which
-`stages.door` implements.
+sends the mail (DATA). `StrictSmtp` reads the last three and calls a method for each; aiosmtpd calls
+those named ``handle_COMMAND``. The reply to DATA comes from `Door.receive`, which `stages.door`
+implements.
 """
 
 from __future__ import annotations
@@ -94,48 +94,29 @@ class Dialog:
         session.host_name = hostname
         return [line for line in responses if not line.startswith("250-AUTH")]
 
-    async def handle_MAIL(  # noqa: N802 - named by aiosmtpd
-        self,
-        server: SmtpSession,  # noqa: ARG002
-        session: Session,  # noqa: ARG002
-        envelope: SmtpEnvelope,
-        address: str,
-        options: list[str],  # noqa: ARG002 - checked by `StrictSmtp`
-    ) -> str:
+    def begin_mail(self, envelope: SmtpEnvelope, sender: str) -> str:
         """Accept any sender that can be stored and answered (RFC 5321 section 4.5.3.1.3)."""
-        if not address.isprintable() or len(address.encode()) > LONGEST_ADDRESS:
+        if not sender.isprintable() or len(sender.encode()) > LONGEST_ADDRESS:
             return "553 5.1.7 mail cannot go to this address"
-        envelope.mail_from = address
+        envelope.mail_from = sender
         return "250 2.1.0 ok"
 
-    async def handle_RCPT(  # noqa: N802 - named by aiosmtpd
-        self,
-        server: SmtpSession,
-        session: Session,  # noqa: ARG002
-        envelope: SmtpEnvelope,
-        address: str,
-        options: list[str],  # noqa: ARG002 - there are none
-    ) -> str:
+    def add_recipient(self, server: SmtpSession, envelope: SmtpEnvelope, recipient: str) -> str:
         """Accept only our own addresses (this is never a relay), within the sender's limits."""
-        if not self._mail_domain.knows(address):
-            if self._mail_domain.is_retired(address):
+        if not self._mail_domain.knows(recipient):
+            if self._mail_domain.is_retired(recipient):
                 own = self._mail_domain.address
                 return f"550 5.1.6 that letter is too old to be answered; write to {own}"
             return "550 5.1.1 no such address here"
         if len(envelope.rcpt_tos) >= MOST_RECIPIENTS:
             return "452 4.5.3 too many recipients"
-        refusal = self._door.early_refusal(self._envelope(server, envelope, address, b""))
+        refusal = self._door.early_refusal(self._envelope(server, envelope, recipient, b""))
         if refusal:
             return refusal
-        envelope.rcpt_tos.append(address)
+        envelope.rcpt_tos.append(recipient)
         return "250 2.1.5 ok"
 
-    async def handle_DATA(  # noqa: N802 - named by aiosmtpd
-        self,
-        server: SmtpSession,
-        session: Session,  # noqa: ARG002
-        envelope: SmtpEnvelope,
-    ) -> str:
+    async def store_mail(self, server: SmtpSession, envelope: SmtpEnvelope) -> str:
         """Store the mail for each recipient, and reply only after the commits.
 
         LMTP has a reply for each recipient (RFC 2033 section 4.2). SMTP has one for all: a

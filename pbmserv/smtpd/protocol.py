@@ -14,28 +14,22 @@ from typing import Any, Protocol
 
 from aiosmtpd.smtp import SMTP, Envelope, Session, syntax
 
-from pbmserv.smtpd.arguments import CommandRefused, check_mail_parameters, read_arguments
+from pbmserv.smtpd.arguments import CommandRefused, read_recipient, read_sender
 from pbmserv.smtpd.lines import StrictReader
 
 
 class Handler(Protocol):
     """Decides at each step of a session: see `pbmserv.smtpd.dialog`."""
 
-    async def handle_MAIL(  # noqa: N802 - named by aiosmtpd
-        self, server: Any, session: Session, envelope: Envelope, address: str, options: list[str]
-    ) -> str:
+    def begin_mail(self, envelope: Envelope, sender: str) -> str:
         """Set the sender; return the reply."""
         ...
 
-    async def handle_RCPT(  # noqa: N802 - named by aiosmtpd
-        self, server: Any, session: Session, envelope: Envelope, address: str, options: list[str]
-    ) -> str:
+    def add_recipient(self, server: Any, envelope: Envelope, recipient: str) -> str:
         """Add a recipient; return the reply."""
         ...
 
-    async def handle_DATA(  # noqa: N802 - named by aiosmtpd
-        self, server: Any, session: Session, envelope: Envelope
-    ) -> str:
+    async def store_mail(self, server: Any, envelope: Envelope) -> str:
         """Store ``envelope.content``; return the reply."""
         ...
 
@@ -83,16 +77,11 @@ class StrictSmtp(SMTP, _StrictLines):
         try:
             if envelope.mail_from:
                 raise CommandRefused("503 5.5.1 there is a sender already")
-            arguments = read_arguments("FROM:", arg, extended=session.extended_smtp)
-            check_mail_parameters(arguments.parameters, self.data_size_limit)
+            sender = read_sender(arg, extended=session.extended_smtp, largest=self.data_size_limit)
+            reply = self.event_handler.begin_mail(envelope, sender)
         except CommandRefused as refusal:
-            await self.push(refusal.reply)
-            return
-        await self.push(
-            await self.event_handler.handle_MAIL(
-                self, session, envelope, arguments.address, arguments.options
-            )
-        )
+            reply = refusal.reply
+        await self.push(reply)
 
     @syntax("RCPT TO:<address>", extended=" [SP <mail-parameters>]")
     async def smtp_RCPT(self, arg: str | None) -> None:  # noqa: N802 - named by aiosmtpd
@@ -103,17 +92,11 @@ class StrictSmtp(SMTP, _StrictLines):
         try:
             if not envelope.mail_from:
                 raise CommandRefused("503 5.5.1 send MAIL first")
-            arguments = read_arguments("TO:", arg, extended=session.extended_smtp)
-            if arguments.options:
-                raise CommandRefused("555 5.5.4 this parameter is not known here")
+            recipient = read_recipient(arg, extended=session.extended_smtp)
+            reply = self.event_handler.add_recipient(self, envelope, recipient)
         except CommandRefused as refusal:
-            await self.push(refusal.reply)
-            return
-        await self.push(
-            await self.event_handler.handle_RCPT(
-                self, session, envelope, arguments.address, arguments.options
-            )
-        )
+            reply = refusal.reply
+        await self.push(reply)
 
     @syntax("VRFY <address>")
     async def smtp_VRFY(self, arg: str | None) -> None:  # noqa: N802 - named by aiosmtpd
@@ -141,7 +124,7 @@ class StrictSmtp(SMTP, _StrictLines):
         else:
             envelope.content = content
             try:
-                reply = await self.event_handler.handle_DATA(self, session, envelope)
+                reply = await self.event_handler.store_mail(self, envelope)
             except Exception as error:  # noqa: BLE001 - logged there, and the client needs a reply
                 await self.refuse_mail(await self.handle_exception(error))
                 return

@@ -108,8 +108,7 @@ class Base:
 
     def parser(self) -> MailParser:
         """Return the reader of mails."""
-        games = tuple(game.info.key for game in self.registry)
-        return MailParser(self.mail_domain, games, self.settings.mail_servers)
+        return MailParser(self.mail_domain, self.registry.titles, self.settings.mail_servers)
 
     def services_beside_play(self) -> Services:
         """Return the shared objects of a process that is not play, and checks no passwords."""

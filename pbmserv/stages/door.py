@@ -29,7 +29,6 @@ from pbmserv.service.limits.rates import Over, TooMany, Traffic
 from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.mails.log_lines import (
     Decision,
-    note_arrival,
     note_decision,
     note_press_over_limit,
 )
@@ -119,7 +118,7 @@ class Door:
         return self.blocked.refusal(sender, client_of(envelope, self._ours))
 
     async def receive(self, envelope: Envelope) -> str:
-        """Count a mail, then take it, put it off or refuse it, and log it.
+        """Count a mail, then take it, put it off or refuse it.
 
         Returns:
             The SMTP reply; 250 means that the mail is committed.
@@ -141,11 +140,8 @@ class Door:
         except Exception:
             log.exception("a mail could not be kept")
             decision = Decision(TRY_LATER, "put-off", "our fault")
-        ms = (perf_counter() - begun) * 1000
-        if decision.arrival:  # play logs the result later; the client's 250 goes out first
-            loop = asyncio.get_running_loop()
-            loop.call_soon(note_arrival, decision.arrival, source, len(envelope.raw), ms)
-        else:
+        if decision.outcome != "taken":  # play logs the result of the others
+            ms = (perf_counter() - begun) * 1000
             note_decision(self._mail_domain, envelope, decision, source, ms)
         return decision.reply
 
@@ -168,7 +164,7 @@ class Door:
         body = request.as_json()
         player = request.player
         try:
-            self._traffic.count_for_player(player)
+            self._traffic.count("player", str(player))
         except TooMany:
             note_press_over_limit(player, len(body), (perf_counter() - begun) * 1000)
             raise
@@ -176,9 +172,7 @@ class Door:
         if lane is None or not self._quota.take_room(len(body), for_postmaster=False):
             raise TryLater("there is no room for one more command")
         new = NewArrival.without_mail("press", body, lane, self._clock.now(), player)
-        number = await self._store(new)
-        note_arrival(number, NOWHERE, len(body), (perf_counter() - begun) * 1000)
-        return number
+        return await self._store(new)
 
     async def _take(
         self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None
@@ -219,7 +213,7 @@ class Door:
         now = self._clock.now()
         new = NewArrival("mail", envelope, lane, now, verdict, player or None)
         number = await self._store(new)
-        return Decision(f"{TAKEN} {number}", "taken", arrival=number)
+        return Decision(f"{TAKEN} {number}", "taken")
 
     async def _verdict(
         self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None
@@ -238,7 +232,7 @@ class Door:
         try:
             if wire_refusal(envelope.raw) is not None:
                 return
-            writer = person_in_head(envelope, host=domain.address, is_ours=domain.is_ours)
+            writer = person_in_head(envelope, domain)
             if not writer:
                 return
             body = MailOverLimit(writer, over).as_json()

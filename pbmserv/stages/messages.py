@@ -31,7 +31,7 @@ from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.bots import ReportRequest
 from pbmserv.store.core.writer import UNAVAILABLE
-from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
+from pbmserv.store.delivery.letter_claims import ClaimedLetter
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -97,7 +97,15 @@ class ClaimLetters(Request[list[ClaimedLetter]]):
     """See `OutboxWriter.claim`."""
 
     by: str
-    claim: Claim
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseLostLetters(Request[None]):
+    """See `OutboxWriter.release_lost`."""
+
+    by: str
+    in_hand: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +203,7 @@ REQUESTS: Mapping[str, type[Request[Any]]] = {
         AskState,
         ProbeWrite,
         ClaimLetters,
+        ReleaseLostLetters,
         RenewLetters,
         SettleLetters,
         NoteStops,

@@ -43,6 +43,7 @@ from pbmserv.stages.messages import (
     NoteStops,
     ProbeWrite,
     PutOffBot,
+    ReleaseLostLetters,
     RenewLetters,
     RetryKeptMail,
     SettleLetters,
@@ -327,7 +328,10 @@ def answers_of_play(stage: PlayStage) -> Answers:
 
 def _answers_to_post(writer: OutboxWriter) -> Answers:
     def claim(request: ClaimLetters) -> list[ClaimedLetter]:
-        return writer.claim(request.by, request.claim)
+        return writer.claim(request.by, request.most)
+
+    def release_lost(request: ReleaseLostLetters) -> None:
+        writer.release_lost(request.by, request.in_hand)
 
     def renew(request: RenewLetters) -> None:
         writer.renew(request.ids)
@@ -335,7 +339,12 @@ def _answers_to_post(writer: OutboxWriter) -> Answers:
     def settle(request: SettleLetters) -> None:
         writer.settle(request.results)
 
-    return {ClaimLetters: claim, RenewLetters: renew, SettleLetters: settle}
+    return {
+        ClaimLetters: claim,
+        ReleaseLostLetters: release_lost,
+        RenewLetters: renew,
+        SettleLetters: settle,
+    }
 
 
 def _answers_to_bots(moves: Moves) -> Answers:

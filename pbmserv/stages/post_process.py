@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from random import random
 
@@ -25,6 +25,7 @@ from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.messages import (
     ClaimLetters,
+    ReleaseLostLetters,
     RenewLetters,
     SettleLetters,
     StageState,
@@ -35,10 +36,10 @@ from pbmserv.stages.run_folders import claimant
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.writer import open_writer
-from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
+from pbmserv.store.delivery.letter_claims import ClaimedLetter
 
-DELIVERIES = {"maildir": 2, "lmtp": 4, "smtp": 16, "smtps": 16}
-"""Letters that one post delivers at a time, by the scheme of its relay."""
+DELIVERIES = {"maildir": 8, "lmtp": 8, "smtp": 16, "smtps": 16}
+"""Letters that one post claims, makes and delivers at a time, by the scheme of its relay."""
 
 
 def post_process(setup: Setup) -> Process:
@@ -116,7 +117,6 @@ class PostStage:
             random,
             threads=DELIVERIES[read_relay_url(settings.relay).scheme],
             poll_s=5.0 if base.game.is_sqlite else 1.0,
-            domain_letters=settings.domain_letters,
         )
 
     def start(self) -> None:
@@ -150,8 +150,11 @@ class OutboxWriterInPlay:
     def __init__(self, play: Asking) -> None:
         self._play = play
 
-    def claim(self, by: str, claim: Claim) -> list[ClaimedLetter]:
-        return self._play.ask(ClaimLetters(by, claim))
+    def claim(self, by: str, most: int) -> list[ClaimedLetter]:
+        return self._play.ask(ClaimLetters(by, most))
+
+    def release_lost(self, by: str, in_hand: Collection[int]) -> None:
+        self._play.ask(ReleaseLostLetters(by, tuple(in_hand)))
 
     def renew(self, ids: Sequence[int]) -> None:
         self._play.ask(RenewLetters(tuple(ids)))

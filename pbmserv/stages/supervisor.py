@@ -47,7 +47,8 @@ host, and for that of a letter or a board, since post and the bots are niced."""
 LOOK_S = 0.25
 """Seconds between two looks at the processes."""
 FIRST_PAUSE_S = 0.1
-"""Seconds until a dead process is started again; each further death doubles them."""
+"""Seconds until a process is started again that has died, or for which there was no room; each
+further failure doubles them."""
 LONGEST_PAUSE_S = 10.0
 LASTING_S = 30.0
 """Seconds of life after which the pause is `FIRST_PAUSE_S` again."""
@@ -92,6 +93,11 @@ class _Child:
     current: CurrentWork = field(default_factory=CurrentWork)
     stuck: int = NONE
     stack: StackFile = field(default_factory=StackFile)
+
+    def put_off(self) -> None:
+        """Let it start again after a pause, and double the next one."""
+        self.again_at = monotonic() + self.pause_s
+        self.pause_s = min(LONGEST_PAUSE_S, self.pause_s * 2)
 
 
 @dataclass(slots=True)
@@ -194,6 +200,10 @@ class Supervisor:
                     child.pid = os.fork()
                     if not child.pid:
                         _run_child(child.name, main, self.base.settings)
+                except OSError as error:  # the machine has no memory, or too many processes
+                    facts = {"stage": child.name, "because": error.strerror}
+                    _log.error("a process could not be started; it is tried again", extra=facts)
+                    child.put_off()
                 finally:
                     signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED)
 
@@ -221,14 +231,14 @@ class Supervisor:
             lived = monotonic() - child.started_at
             if lived > LASTING_S:
                 child.pause_s = FIRST_PAUSE_S
-            child.pid, child.again_at = 0, monotonic() + child.pause_s
+            child.pid = 0
+            child.put_off()
             facts = {"stage": child.name, "code": code, "lived_s": round(lived, 1)}
             if not self._is_ready and not self._is_stopping:  # it would die at each start
                 _log.error("a process has died before all were ready", extra=facts)
                 self._code, self._is_stopping = 1, True
             elif not self._is_stopping:
                 _log.error("a process has died; it is started again", extra=facts)
-            child.pause_s = min(LONGEST_PAUSE_S, child.pause_s * 2)
             if child.stuck != NONE or -code in _FAULTS:
                 self._note_stop(child)
             _blame_work(child)

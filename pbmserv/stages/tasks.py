@@ -277,37 +277,19 @@ class PressTask(_RequestTask):
         log_lines.note_press(receipt, self._reading, self.arrival.id, octets, ms)
 
 
-class FormTask(_RequestTask):
-    """A form of a page.
+class JobTask(_RequestTask):
+    """A form of a page, or a mail over a limit: it needs no check.
 
     Args:
-        services: shared by all forms.
+        make_job: returns its job.
     """
 
-    def __init__(self, arrival: Arrival, deaths: int, services: Services) -> None:
+    def __init__(self, arrival: Arrival, deaths: int, make_job: Callable[[Arrival], Job]) -> None:
         super().__init__(arrival, deaths)
-        self._services = services
+        self._make_job = make_job
 
     def begin(self) -> Job:
-        return forms.job_of(self._services, self.arrival.body, self.arrival.received_at)
-
-
-class OverLimitTask(_RequestTask):
-    """A mail over a limit, which the door has not taken and whose writer is told so.
-
-    Args:
-        mails: its job.
-    """
-
-    def __init__(self, arrival: Arrival, deaths: int, mails: MailService) -> None:
-        super().__init__(arrival, deaths)
-        self._mails = mails
-
-    def begin(self) -> Job:
-        mail = MailOverLimit.of_json(self.arrival.body)
-        now = self.arrival.received_at
-        tell = self._mails.tell_too_many
-        return partial(tell, mail.writer, mail.over, WaitsAt.SENDER, now)
+        return self._make_job(self.arrival)
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,9 +318,16 @@ class Tasks:
             return MailTask(arrival, deaths, self.parser, self.checks, self.mails, self.senders)
         if arrival.kind == "press":
             return PressTask(arrival, deaths, self.checks, self.presses)
-        if arrival.kind == "form":
-            return FormTask(arrival, deaths, self.services)
-        return OverLimitTask(arrival, deaths, self.mails)
+        return JobTask(arrival, deaths, self._form if arrival.kind == "form" else self._over_limit)
+
+    def _form(self, arrival: Arrival) -> Job:
+        return forms.job_of(self.services, arrival.body, arrival.received_at)
+
+    def _over_limit(self, arrival: Arrival) -> Job:
+        """Return the job that tells the writer of a mail which the door has not taken."""
+        mail = MailOverLimit.of_json(arrival.body)
+        tell = self.mails.tell_too_many
+        return partial(tell, mail.writer, mail.over, WaitsAt.SENDER, arrival.received_at)
 
     def culprit_of(self, error: BaseException) -> FaultyMethod | None:
         """Return the method of a game in which a fault began; `None` if it is not a game's."""

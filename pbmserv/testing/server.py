@@ -32,7 +32,6 @@ from pbmserv.stages.rings import Rings
 from pbmserv.store.accounts import players
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery.letter_claims import Claim
 from pbmserv.testing.letter_headers import READ, SENT
 
 PASSWORD = "wonder-land"  # noqa: S105 - of players of a test
@@ -142,7 +141,7 @@ class TestServer:
     def _new_letters(self) -> list[Letter]:
         new_letters: list[Letter] = []
         self.bots.run_once()
-        while claimed := self.post.outbox.claim(Claim(1000)):
+        while claimed := self.post.outbox.claim(1000):
             letters = self.post.outbox.make(claimed)
             self.post.outbox.settle([Sent(letter.id) for letter in letters])
             letters.sort(key=lambda letter: letter.id)

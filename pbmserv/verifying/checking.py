@@ -16,7 +16,6 @@ from pbmserv.engine.protocol import races
 from pbmserv.engine.record import (
     EARLY_ENDS,
     JOIN,
-    NO_SEED,
     GameRecord,
     Ply,
     Scoresheet,
@@ -136,10 +135,6 @@ class _Check:
         self._title = f"{game.info.title if game else sheet.record.game}: {' - '.join(sheet.names)}"
         if any(other.record != sheet.record for other in sheets):
             raise Wrong("two-records")
-        if sheet.record.seed == NO_SEED:
-            self._note("no-pledge")
-            return False
-
         self._check_pledge(sheet)
         if check_sides(sheet):
             self._note_sides(sheet)

@@ -187,7 +187,7 @@ class EventGroup:
         teams, matches: of an event of teams; else empty.
     """
 
-    section: int
+    number: int
     rows: Sequence[EventRow]
     games: Sequence[EventGame]
     removed: Sequence[PublicName]
@@ -220,8 +220,8 @@ class EventPage(EventLine):
         move_days, total_days: days for a move, and for all moves of a game.
         waiting: players who are in no group yet.
         first: the first group of this page, or the part of a duplicate event's table.
-        groups: number of groups, or of parts with at most a hundred players.
-        sections: the groups.
+        group_count: number of groups, or of parts with at most a hundred players.
+        groups: the groups on this page.
     """
 
     rounds: int
@@ -235,8 +235,8 @@ class EventPage(EventLine):
     total_days: int
     waiting: Sequence[PublicName]
     first: int
-    groups: int
-    sections: Sequence[EventGroup]
+    group_count: int
+    groups: Sequence[EventGroup]
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,13 +276,29 @@ class TeamPage:
 
 
 @dataclass(frozen=True, slots=True)
+class RatingChange:
+    """A rating after a board; `date` is a day in ISO 8601."""
+
+    board: int
+    date: str
+    rating: int
+
+
+@dataclass(frozen=True, slots=True)
 class PlayerRating:
-    """A player's rating in a game; `standing` is ``None`` before the first rated game."""
+    """A player's rating in a game.
+
+    Attributes:
+        standing: null = no rated game has ended yet.
+        bots: ratings of the game's bots.
+        changes: the latest 200, the oldest first.
+    """
 
     game: str
     title: str
     standing: Standing | None
     bots: Mapping[str, int]
+    changes: Sequence[RatingChange]
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +355,24 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
+class KindScores:
+    """A player's solved races and solo boards of one kind, and the fewest points on one."""
+
+    title: str
+    kind: str
+    boards: int
+    best: int
+
+
+@dataclass(frozen=True, slots=True)
+class Streak:
+    """Boxes of the day that a player has solved in a row."""
+
+    title: str
+    days: int
+
+
+@dataclass(frozen=True, slots=True)
 class DailyLine:
     """A line of the table of a box of the day; equal points share a rank."""
 
@@ -350,32 +384,28 @@ class DailyLine:
 
 @dataclass(frozen=True, slots=True)
 class PublicPlayer:
-    """A player's page.
+    """Public facts about a player.
 
     Attributes:
+        bot: whether the house plays under this name.
         ratings: a rating for each game that was played.
         ended: the latest finished boards, newest first.
         running: boards that are played or proposed.
-        curves: by game, how its rating has changed: see `ratings.tables.curve`.
-        accept: what happens with a challenge: ``ask``, ``auto`` or ``none``; "" for a bot.
         seeks: what the player looks for.
         met: tallies by opponent, the most played first.
         kinds: tallies by kind of board, the most played first.
-        scores: (game, kind of board, number of boards, best score) of races and solo boards.
-        streaks: (title of a game, boxes of the day solved in a row).
     """
 
     userid: PublicName
+    bot: bool
     ratings: Sequence[PlayerRating]
     ended: Sequence[FinishedBoard]
     running: Sequence[RunningBoard]
-    curves: Mapping[str, Sequence[Mapping[str, Any]]]
-    accept: str
     seeks: Sequence[Seek]
     met: Sequence[Tally]
     kinds: Sequence[Tally]
-    scores: Sequence[tuple[str, str, int, int]]
-    streaks: Sequence[tuple[str, int]]
+    scores: Sequence[KindScores]
+    streaks: Sequence[Streak]
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,10 +471,10 @@ class Climb:
 
     Attributes:
         number: of its row.
-        before: rank before it; ``None`` if the player joined.
-        after: rank after it; ``None`` if the player left.
-        why: ``joined``, ``left``, ``silent``, ``removed``, or the result of a game.
-        board: the game that caused it; ``None`` for none.
+        before: rank before it; null if the player joined.
+        after: rank after it; null if the player left.
+        why: "joined", "left", "silent", "removed", "up", "upper-late" or "lower-late".
+        board: the game that caused it, or null.
     """
 
     number: int
@@ -458,7 +488,7 @@ class Climb:
 
 @dataclass(frozen=True, slots=True)
 class Fame:
-    """At least 90 days at first place; `until` is empty if they last."""
+    """At least 90 days at first place; `until` is "" if they last."""
 
     userid: PublicName
     since: str

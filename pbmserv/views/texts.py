@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Note, Seat
 from pbmserv.errors import Refusal, ServerFault
-from pbmserv.views.environment import template_of
+from pbmserv.views.environment import template_of, templates_root
 
 _TAKEN_BACK = frozenset({"undone", "redone", "restarted"})
 
@@ -38,12 +40,23 @@ def refusal_sentence(refusal: Refusal, *, on_page: bool = False) -> str:
         ServerFault: no template has a sentence for this code.
     """
     game, dot, code = refusal.code.rpartition(".")
-    template = template_of(f"games/{game}/refusals.j2" if dot else "refusals.j2")
-    sentence = template.blocks.get(code.replace("-", "_"))
-    if sentence is None:
+    block = code.replace("-", "_")
+    name = f"games/{game}/refusals.j2" if dot else _refusal_templates().get(block)
+    template = template_of(name) if name else None
+    if template is None or block not in template.blocks:
         raise ServerFault(f"no sentence for the refusal {refusal.code}")
     values = {"refusal": refusal, "on_page": on_page}
-    return " ".join("".join(sentence(template.new_context(values))).split())
+    return " ".join("".join(template.blocks[block](template.new_context(values))).split())
+
+
+@cache
+def _refusal_templates() -> Mapping[str, str]:
+    """Return the template of each block of ``refusals/``: compiling all takes 0.2 s."""
+    return {
+        block: f"refusals/{path.name}"
+        for path in (templates_root() / "refusals").iterdir()
+        for block in re.findall(r"{% block (\w+) %}", path.read_text("utf-8"))
+    }
 
 
 def render_text(template: str, values: Mapping[str, Any]) -> str:

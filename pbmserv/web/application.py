@@ -28,7 +28,6 @@ from pbmserv.web.pages.board import board_routes
 from pbmserv.web.pages.daily_boxes import daily_box_routes
 from pbmserv.web.pages.errors import ErrorPages
 from pbmserv.web.pages.events import event_routes
-from pbmserv.web.pages.feeds import feed_routes
 from pbmserv.web.pages.front import front_routes
 from pbmserv.web.pages.guest_box import guest_box_routes
 from pbmserv.web.pages.help import HelpPages, help_routes
@@ -38,6 +37,7 @@ from pbmserv.web.pages.personal import personal_routes
 from pbmserv.web.pages.players import player_routes
 from pbmserv.web.pages.proof import proof_routes
 from pbmserv.web.pages.public_board import public_board_routes
+from pbmserv.web.pages.public_routes import PublicRoutes
 from pbmserv.web.pages.site_files import site_file_routes
 from pbmserv.web.probes import health_routes
 from pbmserv.web.rendering.printer import Printer
@@ -67,6 +67,7 @@ def build_site(
     """
     printer, allowance = Printer(facts, templates), allowance or Allowance(facts.proxies)
     public = web_requests.public
+    routes = PublicRoutes(printer, public, allowance)
     help_pages = HelpPages(facts.games, templates, printer.shared)
     errors = ErrorPages(printer)
 
@@ -82,11 +83,10 @@ def build_site(
             *health_routes(health, numbers=False),
             *letter_link_routes(printer, web_requests),
             *guest_box_routes(printer, web_requests.guest_boxes, allowance),
-            *daily_box_routes(printer, public, allowance),
-            *event_routes(printer, public, allowance),
-            *player_routes(printer, public, allowance),
+            *daily_box_routes(routes, templates),
+            *event_routes(routes),
+            *player_routes(routes),
             *public_board_routes(printer, public, allowance),
-            *feed_routes(printer, public, allowance),
             *site_file_routes(printer, public, allowance),
             *hot_seat_routes(printer, web_requests.hot_seats, allowance),
             *proof_routes(printer, registry, allowance),

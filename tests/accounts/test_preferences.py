@@ -19,8 +19,7 @@ pytestmark = pytest.mark.slow
 
 
 def player(server: Correspondence, userid: str) -> Player:
-    with server.server.database.reading.connect() as connection:
-        row = players.account_of(connection, userid)
+    row = server.server.read(players.account_of, userid)
     assert row is not None
     return row
 
@@ -217,8 +216,7 @@ def test_away_has_a_yearly_budget_and_back_gives_days_back(server: Correspondenc
     assert "Of your 30 days away in 2026, 26 are left." in back.one_line
     assert away_until(server) == clock.now()
     assert "25 are left" in answer_to(server, alice, "away alice secret until tomorrow").one_line
-    with server.server.database.reading.connect() as connection:
-        assert len(connection.execute(select(absences.c.id)).all()) == 2
+    assert len(server.server.rows(select(absences.c.id))) == 2
 
     # Every year has its own days, and an absence over New Year takes of both.
     clock.moment = datetime(2026, 12, 20, 12, tzinfo=UTC)

@@ -81,12 +81,9 @@ def unreachable(house: Indoors, userid: str = "alice") -> bool:
 
 
 def states(house: Indoors, letter: str) -> list[str]:
-    with house.server.database.reading.connect() as connection:
-        return list(
-            connection.execute(
-                select(outbox.c.state).where(outbox.c.letter == letter).order_by(outbox.c.id)
-            ).scalars()
-        )
+    return house.server.column(
+        select(outbox.c.state).where(outbox.c.letter == letter).order_by(outbox.c.id)
+    )
 
 
 def test_two_hard_bounces_give_an_address_up_and_each_opponent_hears_once(
@@ -183,8 +180,7 @@ def test_reports_without_proof_do_not_count(house: Indoors, kind: str) -> None:
     for _ in range(3):
         assert come_back(house, chat(house, number), kind) == []
         house.live(days=1)
-    with house.server.database.reading.connect() as connection:
-        assert connection.execute(select(bounces)).all() == []
+    assert house.server.rows(select(bounces)) == []
 
 
 def test_other_addresses_come_first(house: Indoors) -> None:
@@ -220,16 +216,14 @@ def test_other_addresses_come_first(house: Indoors) -> None:
 def test_time_stands_still_for_a_while_and_then_runs(house: Indoors) -> None:
     number = BEGUN
     given_up(house, number)
-    with house.server.database.reading.connect() as connection:
-        (away,) = connection.execute(select(absences)).all()
+    (away,) = house.server.rows(select(absences))
     assert (away.ends - away.begins).days == 14
     for _ in range(13):
         house.live(days=1)
     assert states(house, "reminder") == []
     letters = house.send(ALICE, f"prefs alice {PASSWORD}")
     assert "you counted as away" in to(letters, ALICE)[1].one_line
-    with house.server.database.reading.connect() as connection:
-        (away,) = connection.execute(select(absences)).all()
+    (away,) = house.server.rows(select(absences))
     assert away.ends == house.server.clock.now()
 
 
@@ -295,8 +289,7 @@ def test_a_new_address_can_be_reached(house: Indoors) -> None:
     assert not unreachable(house)
     assert {letter.recipient for letter in letters} >= {OTHER}
     assert chat(house, number).recipient == OTHER
-    with house.server.database.reading.connect() as connection:
-        assert connection.execute(select(bounces)).all() == []
+    assert house.server.rows(select(bounces)) == []
 
 
 def test_a_player_who_comes_back_gets_letters(house: Indoors) -> None:
@@ -351,8 +344,7 @@ def test_reports_by_somebody_and_of_long_ago_prove_nothing(house: Indoors) -> No
     old = chat(house, number)
     house.live(days=31)
     assert come_back(house, old) == []
-    with house.server.database.reading.connect() as connection:
-        assert connection.execute(select(bounces)).all() == []
+    assert house.server.rows(select(bounces)) == []
 
 
 FORWARDED = "alice@gmail.example"
@@ -365,8 +357,7 @@ def test_a_forwarded_letter_comes_back_under_another_name(house: Indoors) -> Non
     (again,) = house.live(days=1)
     new_letters = come_back(house, again, kind, to=elsewhere)
     assert [(letter.recipient, letter.kind) for letter in new_letters] == [(BOB, "unreachable")]
-    with house.server.database.reading.connect() as connection:
-        assert connection.execute(select(bounces.c.address)).scalars().all() == [ALICE]
+    assert house.server.column(select(bounces.c.address)) == [ALICE]
     letters = house.send(ALICE, f"prefs alice {PASSWORD}")
     assert "came-back" in [letter.kind for letter in to(letters, ALICE)]
 
@@ -407,8 +398,7 @@ def test_a_report_about_several_others_says_nothing_of_this_letter(house: Indoor
         about = ServerReport("several", None, "", "", mail)
         assert come_back(house, letter, about) == []
         house.live(days=1)
-    with house.server.database.reading.connect() as connection:
-        assert connection.execute(select(bounces)).all() == []
+    assert house.server.rows(select(bounces)) == []
 
 
 def test_commands_to_a_bounce_address_are_refused_with_advice(house: Indoors) -> None:
@@ -434,5 +424,4 @@ def test_letters_to_strangers_and_former_players_do_not_count(house: Indoors) ->
     (question,) = house.send(ALICE, f"signoff alice {PASSWORD}")
     house.reply(question, "yes")
     assert come_back(house, letter) == []
-    with house.server.database.reading.connect() as connection:
-        assert connection.execute(select(bounces)).all() == []
+    assert house.server.rows(select(bounces)) == []

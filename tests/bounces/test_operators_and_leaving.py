@@ -105,8 +105,7 @@ def test_an_operator_sees_the_reason_and_ends_it(any_house: Indoors) -> None:
     (back,) = (letter for letter in letters if letter.kind == "came-back")
     assert "The reason given: her provider has mended it" in back.one_line
     assert waiting(house) == []
-    with house.server.database.reading.connect() as connection:
-        (entry,) = audit.entries(connection, "user alice", 9)
+    (entry,) = house.server.read(audit.entries, "user alice", 9)
     assert (entry.action, entry.operator) == ("reachable", "olga")
     with pytest.raises(OperatorError, match="we have given no address of alice up"):
         house.operators.do(SIGNED, partial(people.reachable, userid="alice"))
@@ -127,10 +126,9 @@ def test_all_of_it_is_exported_and_then_forgotten(any_house: Indoors) -> None:
 
     (letter,) = house.send(ALICE, f"delete alice {PASSWORD}")
     house.reply(letter, "yes")
-    with house.server.database.reading.connect() as connection:
-        assert connection.execute(select(bounces)).all() == []
-        rows = connection.execute(select(inbox.c.raw, inbox.c.sender)).all()
-        words = connection.execute(select(outbox.c.words)).all()
+    assert house.server.rows(select(bounces)) == []
+    rows = house.server.rows(select(inbox.c.raw, inbox.c.sender))
+    words = house.server.rows(select(outbox.c.words))
     assert not any(b"Final-Recipient" in row.raw for row in rows)
     assert not any(ALICE in row.sender for row in rows)
     assert not any("alice" in str(row.words) for row in words)

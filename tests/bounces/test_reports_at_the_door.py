@@ -19,7 +19,6 @@ from pbmserv.mail.key_ring import KeyRing
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.outbound.maildir import folder_of
 from pbmserv.outbound.results import Failed, Sent
-from pbmserv.store.delivery.letter_claims import Claim
 from pbmserv.store.tables.mail import bounces, outbox
 
 ALICE, BOB = address_of("alice"), address_of("bob")
@@ -48,8 +47,7 @@ def report(name: str, to: str, about: str, number: int = 0) -> bytes:
 
 
 def known_of(server: Running) -> list[tuple[str, int, bool]]:
-    with server.server.database.reading.connect() as connection:
-        rows = connection.execute(select(bounces)).all()
+    rows = server.server.rows(select(bounces))
     return [(row.address, row.hard, row.suspended_at is not None) for row in rows]
 
 
@@ -130,7 +128,7 @@ def refused(house: Indoors, words: str, error: str) -> int:
     line = f"From: {BOB}\r\nSubject: blackbox chat 1 bob {PASSWORD}\r\n\r\n{words}\r\n"
     envelope = Envelope(BOB, house.server.mail_domain.address, line.encode())
     assert house.hand_in(envelope).startswith("250")
-    letters = house.server.outbox.make(house.server.outbox.claim(Claim(100)))
+    letters = house.server.outbox.make(house.server.outbox.claim(100))
     (lost,) = (letter.id for letter in letters if letter.recipient == ALICE)
     house.server.outbox.settle(
         [Failed(letter.id, error) if letter.id == lost else Sent(letter.id) for letter in letters]
@@ -139,10 +137,7 @@ def refused(house: Indoors, words: str, error: str) -> int:
 
 
 def _sent(house: Indoors) -> list[str]:
-    with house.server.database.reading.connect() as connection:
-        return list(
-            connection.execute(select(outbox.c.letter).where(outbox.c.state == "sent")).scalars()
-        )
+    return house.server.column(select(outbox.c.letter).where(outbox.c.state == "sent"))
 
 
 def test_the_log_shows_nothing_of_a_report(

@@ -170,8 +170,9 @@ def running(world: World) -> None:
 
 def atoms_of_day(world: World, number: int) -> list[str]:
     """Return the atoms of the box of the day."""
-    with world.server.server.database.reading.connect() as connection:
-        box = daily_boxes.of_day(connection, "blackbox", day_numbers.day_of_number(number))
+    box = world.server.server.read(
+        daily_boxes.of_day, "blackbox", day_numbers.day_of_number(number)
+    )
     assert box is not None
     options = GAME.options(box.options, 1)
     return [options.board.names[cell] for cell in sorted(atoms_of(read_id(options.id)))]
@@ -239,8 +240,7 @@ def operators(world: World) -> None:
         *("audit", "server", "correspondence?name=alice"),
     ):
         world.urls["operators-" + path.partition("?")[0]] = f"{top}/{path}"
-    with world.server.server.database.reading.connect() as connection:
-        letter = connection.execute(select(func.max(outbox.c.id))).scalar_one()
+    letter = world.server.server.value(select(func.max(outbox.c.id)))
     paths = {"mail": f"mails/{mail.id}", "letter": f"letters/{letter}", "player": "players/alice"}
     paths |= {"board": "boards/12", "game": "games/blackbox"}
     for name, path in paths.items():

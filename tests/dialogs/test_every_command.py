@@ -28,7 +28,7 @@ from pbmserv.service.core.outcome import Answer
 from pbmserv.service.handlers import HANDLERS
 from pbmserv.views.environment import environment
 
-GAMES = frozenset({"blackbox"})
+GAMES = {"blackbox": "Blackbox"}
 NEVER_REFUSED = {"help"}
 """Commands that are always answered; see the last test."""
 OFFERED = [row for row in ROWS if row.command is not None]

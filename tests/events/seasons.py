@@ -140,7 +140,7 @@ class Field:
             return pages.page(context, event)
 
     def games(self, number: int) -> Iterator[Mapping[str, Any]]:
-        for group in self.event(number)["sections"]:
+        for group in self.event(number)["groups"]:
             yield from group["games"]
 
     def give_up(self, number: int, losers: Collection[str] = ()) -> None:
@@ -158,10 +158,10 @@ class Field:
             self.server.send_unread(address_of(loser), line)
         self.live(0.1)
 
-    def table(self, number: int, section: int = 1) -> list[tuple[str, int]]:
+    def table(self, number: int, group_number: int = 1) -> list[tuple[str, int]]:
         """Return the players of a group with their points, the best first."""
-        for group in self.event(number)["sections"]:
-            if group["section"] == section:
+        for group in self.event(number)["groups"]:
+            if group["number"] == group_number:
                 return [(row["userid"], row["points"]) for row in group["rows"]]
         return []
 

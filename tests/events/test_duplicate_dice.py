@@ -69,7 +69,7 @@ def test_the_same_moves_lead_to_the_same_game(field: Callable[[int], Field]) -> 
     assert _pledge(rows[0]) != _pledge(other_game)
     assert not any(row.rated for row in rows)
     players.says("cleo", "event leave 1")
-    marks = {row["userid"]: row["boxes"] for row in players.event(1)["sections"][0]["rows"]}
+    marks = {row["userid"]: row["boxes"] for row in players.event(1)["groups"][0]["rows"]}
     assert marks["ann"] == marks["bob"]
     assert marks["ann"][0].startswith("1 (")
     assert marks["cleo"][0] == "3"

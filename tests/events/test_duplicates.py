@@ -7,13 +7,12 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
-from duplicate_events import board_and_position, create_as_operator
+from duplicate_events import create_as_operator
 from indoors import PASSWORD, Posted, address_of
 from seasons import GAME, Field, kinds_to
+from solutions import box_of, solution
 
 from pbmserv.errors import OperatorError
-from pbmserv.games.blackbox.game_ids import atoms_of, read_id
-from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.service.events import shared_boxes as shared
 from pbmserv.service.events.tables import Contestant, around, compare
 from pbmserv.service.operators import boards as operator_boards
@@ -21,7 +20,6 @@ from pbmserv.service.operators import events
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.boards import boards
 from pbmserv.store.shared_boxes import event_boxes
-from pbmserv.store.shared_boxes.shared_boxes import GIVEN_UP, SOLVED, WRONG, SharedBoard
 from pbmserv.store.tables.events import EventStatus
 
 OLGA = Signature("olga", "They asked for it.")
@@ -42,17 +40,13 @@ def _boards(players: Field, name: str) -> list[int]:
 
 
 def _marks(players: Field) -> dict[str, list[str]]:
-    (section,) = players.event(1)["sections"]
-    return {row["userid"]: row["boxes"] for row in section["rows"]}
+    (group,) = players.event(1)["groups"]
+    return {row["userid"]: row["boxes"] for row in group["rows"]}
 
 
 def _solves(players: Field, name: str, number: int) -> list[Posted]:
     """Let a player guess all atoms of a board at once."""
-    board, _ = board_and_position(players.server, number)
-    (word,) = [word for word in board.options if word.startswith("-id=")]
-    game = read_id(word.removeprefix("-id="))
-    cells = geometry(game.width, game.height)
-    guess = ",".join((*("+" + cells.name(cell) for cell in sorted(atoms_of(game))), "?"))
+    guess = solution(box_of(players.server.server, number))
     line = f"blackbox move {number} {name} {PASSWORD} {guess}"
     return players.server.send(address_of(name), line)
 
@@ -111,23 +105,6 @@ def test_what_operators_cannot_do(field: Callable[[int], Field]) -> None:
     (board, *_) = _boards(players, "ann")
     with pytest.raises(OperatorError, match="nobody wins board"):
         operators.do(OLGA, partial(events.decide, number=board, result="first"))
-
-
-def _result(player: int, rank: int | None, score: int | None) -> SharedBoard:
-    return SharedBoard(player, f"p{player}", 1, None, 1, 1, player, rank, score)
-
-
-def test_places_at_a_box() -> None:
-    results = [
-        _result(1, SOLVED, 7),
-        _result(2, GIVEN_UP, 0),
-        _result(3, WRONG, 20),
-        _result(4, SOLVED, 7),
-        _result(5, SOLVED, 4),
-    ]
-    assert shared.places(results) == {1: {5: 1, 1: 2, 4: 2, 3: 4, 2: 5}}
-    assert shared.places([*results, _result(6, None, None)]) == {}  # somebody still plays
-    assert shared.places(results[1:3]) == {1: {2: 1, 3: 1}}  # nobody solved it
 
 
 def test_a_long_table_has_parts_and_a_letter_shows_the_lines_around_the_reader() -> None:

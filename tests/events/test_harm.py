@@ -42,7 +42,7 @@ def test_a_player_who_is_late_is_barred_and_longer_the_second_time(
     players.live(10)
     texts = [letter.one_line for letter in players.news("ann")]
     (barred,) = [text for text in texts if "enter no event until" in text]
-    assert players.event(2)["sections"][0]["removed"] == ["ann"]
+    assert players.event(2)["groups"][0]["removed"] == ["ann"]
     assert players.table(2) == [("bob", 6), ("cleo", 4), ("dan", 2), ("eve", 0)]
     assert "you are no longer entered in every season" not in barred
     (refused,) = players.says("ann", "swiss join chess")
@@ -95,13 +95,38 @@ def test_a_group_winner_who_leaves_is_followed_by_the_second(
     assert {name for name, _ in players.table(1, 3)} == {"ann", "gus"}
 
 
+def test_only_who_leaves_before_half_of_the_games_is_struck_from_the_table(
+    field: Callable[[int], Field],
+) -> None:
+    """Games with a player who was struck before are not counted."""
+    players = field(6)
+    players.all_say(f"league join {GAME}")
+    players.pass_until(1, EventStatus.RUNNING)
+
+    def leave_after_losses(name: str, opponents: set[str]) -> list[str]:
+        for game in list(players.games(1)):
+            pair = {game["first"], game["second"]}
+            if name in pair and opponents & pair:
+                line = f"{GAME} resign {game['board']} {name} {PASSWORD}"
+                players.server.send_unread(address_of(name), line)
+        players.live(0.1)
+        players.says(name, "event leave 1")
+        players.live(0.1)
+        return sorted(players.event(1)["groups"][0]["removed"])
+
+    assert leave_after_losses("ann", {"bob", "cleo"}) == ["ann"]  # 2 of 5 are over
+    assert leave_after_losses("bob", {"dan", "eve"}) == ["ann"]  # 2 of 4
+    assert leave_after_losses("cleo", set()) == ["ann", "cleo"]  # 1 of 4, which Bob has lost
+    assert players.table(1)[-1] == ("bob", 0)
+
+
 def test_nobody_wins_a_cup_in_which_nobody_has_moved(field: Callable[[int], Field]) -> None:
     """All are late on the same day: in Blackbox both players of a board hide first."""
     players = field(3)
     players.all_say("cup join blackbox")
     players.until(1, EventStatus.RUNNING)
     players.until(1, EventStatus.FINISHED)
-    assert sorted(players.event(1)["sections"][0]["removed"]) == ["ann", "bob", "cleo"]
+    assert sorted(players.event(1)["groups"][0]["removed"]) == ["ann", "bob", "cleo"]
     texts = [letter.one_line for letter in players.news()]
     assert not [text for text in texts if "You have won" in text]
     assert (
@@ -128,7 +153,7 @@ def test_a_player_who_is_away_is_not_late_with_the_other_one(
     players.until(1, EventStatus.RUNNING)
     players.says("ann", "away until in 12 days")
     players.until(1, EventStatus.FINISHED)
-    assert sorted(players.event(1)["sections"][0]["removed"]) == ["bob", "cleo"]
+    assert sorted(players.event(1)["groups"][0]["removed"]) == ["bob", "cleo"]
     (result,) = [letter.one_line for letter in players.news("ann")]
     assert "You have won Monthly cup 1 of Blackbox" in result
 
@@ -170,6 +195,8 @@ def test_a_deleted_account_takes_no_place_in_a_cup(field: Callable[[int], Field]
     players.server.reply(question, "yes")
     (entered,) = players.says("cleo", "event join 1")
     assert "Players in so far: 2" in entered.one_line
+    (refused,) = players.says("cleo", "event join 1")
+    assert "already" in refused.text
     players.says("dan", "event join 1")
     players.until(1, EventStatus.RUNNING, most=2)
     assert sorted(name for name, _ in players.table(1)) == ["ann", "cleo", "dan"]

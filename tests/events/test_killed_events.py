@@ -125,14 +125,14 @@ def test_a_season_start_goes_on_where_it_was_killed(database_url: str, tmp_path:
     ) as connection:
         groups: dict[int, list[int]] = {}
         for entry in event_entries.of_event(connection, 1):
-            groups.setdefault(entry.section or 0, []).append(entry.player_id)
+            groups.setdefault(entry.group_number or 0, []).append(entry.player_id)
         games = event_games.of_event(connection, 1)
         event_boards = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
         readers = connection.execute(
             select(outbox.c.player_id).where(outbox.c.letter == "event-begins")
         ).scalars()
         assert sorted(readers) == sorted(player for group in groups.values() for player in group)
-    assert [len(groups[section]) for section in sorted(groups)] == [6, 5]
+    assert [len(groups[group]) for group in sorted(groups)] == [6, 5]
     pairs = sorted(tuple(sorted((game.first_id, game.second_id or 0))) for game in games)
     wanted = [pair for group in groups.values() for pair in combinations(sorted(group), 2)]
     assert pairs == sorted(wanted)
@@ -180,13 +180,13 @@ def test_the_end_of_a_season_goes_on_where_it_was_killed(database_url: str, tmp_
     ) as connection:
         groups: dict[int, list[int | None]] = {}
         for entry in event_entries.of_event(connection, 1):
-            groups.setdefault(entry.section or 0, []).append(entry.place)
+            groups.setdefault(entry.group_number or 0, []).append(entry.place)
         games = event_games.of_event(connection, 1)
         letters_sent = _news_since(connection, now)
         regulars = event_entries.of_event(connection, 2)
     assert [player_id for player_id, _ in letters_sent] == list(range(1, 12))
     assert {words["what"] for _, words in letters_sent} == {"ended"}
-    champions = [words["section"] for _, words in letters_sent if words["champion"]]
+    champions = [words["group"] for _, words in letters_sent if words["champion"]]
     assert champions == [1]
     assert [sorted(map(int, places)) for places in groups.values()] == [  # type: ignore[arg-type]
         [1, 2, 3, 4, 5, 6],

@@ -131,7 +131,7 @@ def test_no_game_of_a_player_who_is_gone_counts_before_half_of_them(
     resign(players, loser, game["board"])
     assert "0 boards ended" in players.server.operators.do(OLGA, deed).summary
     players.live(1)
-    assert len(players.event(1)["sections"][0]["removed"]) == 1
+    assert len(players.event(1)["groups"][0]["removed"]) == 1
     assert "dan" not in dict(players.table(1))
     assert not any(points for _, points in players.table(1))
 

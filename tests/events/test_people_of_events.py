@@ -33,19 +33,3 @@ def test_an_export_has_the_entries(field: Callable[[int], Field]) -> None:
     data = json.loads(part.get_content())
     assert data["events"][0]["status"] == "entered"
     assert data["leagues_entered_each_season"][0]["game"] == GAME
-
-
-def test_a_deleted_owner_leaves_no_name_behind(field: Callable[[int], Field]) -> None:
-    players = field(2)
-    players.server.send("ann@players.example", f"{GAME} challenge ann bob")
-    players.says("bob", "league leave chess")
-    players.server.send("bob@players.example", f"{GAME} accept 1 bob wonder-land")
-    for name, move in (("ann", "d"), ("bob", "c")):
-        line = f"{GAME} move 1 {name} wonder-land {move}"
-        players.server.send(f"{name}@players.example", line)
-    players.server.send("bob@players.example", f"{GAME} resign 1 bob wonder-land")
-    players.says("ann", f'event create {GAME} cup "Ann and friends" -entries=4')
-    assert "Ann and friends" in players.event(1)["name"]
-    (question,) = players.says("ann", "delete")
-    players.server.reply(question, "yes")
-    assert "Ann" not in players.event(1)["name"]

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from indoors import PASSWORD, Indoors, address_of, indoors
+from indoors import Indoors, address_of, indoors
 from seasons import GAME, PATIENCE_S, Field, kinds_to, wait_for_a_lock
 
 from pbmserv.engine import ratings
@@ -43,9 +43,9 @@ def test_a_season_is_played_and_the_next_one_follows(
     assert "place 5" in results[-1].subject + results[-1].text
     # Ratings that are not sure yet, and not places, decide about the next groups.
     assert not any("a group next season" in letter.one_line for letter in results)
-    assert [row["moves"] for row in players.event(1)["sections"][0]["rows"]] == [0] * 5
+    assert [row["moves"] for row in players.event(1)["groups"][0]["rows"]] == [0] * 5
     monkeypatch.setattr(ratings, "SURE_AFTER", 0)
-    assert [row["moves"] for row in players.event(1)["sections"][0]["rows"]] == [0, 0, 0, 1, 1]
+    assert [row["moves"] for row in players.event(1)["groups"][0]["rows"]] == [0, 0, 0, 1, 1]
     # The next season has everybody in it, and begins 13 weeks after the first one.
     following = players.event(2)
     assert sorted(following["waiting"]) == list(players.names)
@@ -81,7 +81,7 @@ def test_a_cup_with_a_second_round(field: Callable[[int], Field]) -> None:
     assert len([letter for letter in letters if letter.kind == "event-begins"]) == 5
     players.give_up(1)
     players.until(1, RUNNING)  # the month is over, and the other four begin
-    assert len(players.event(1)["sections"]) == 2
+    assert len(players.event(1)["groups"]) == 2
     players.give_up(1)
     players.live(1)
     assert players.event(1)["round"] == 2
@@ -141,25 +141,6 @@ def test_too_few_for_a_group_go_to_the_next_cup(field: Callable[[int], Field]) -
     players.until(1, RUNNING)
     assert players.event(2)["waiting"] == ["finn"]
     assert any("You are in the next cup" in letter.one_line for letter in players.news("finn"))
-
-
-def test_an_own_cup_begins_when_it_is_full(field: Callable[[int], Field]) -> None:
-    players = field(4)
-    players.server.send(address_of("ann"), f"{GAME} challenge ann bob", "")
-    players.says("bob", "prefs accept=auto")
-    players.server.send(address_of("bob"), f"{GAME} accept 1 bob {PASSWORD}")
-    for name, move in (("ann", "d"), ("bob", "c")):
-        players.server.send(address_of(name), f"{GAME} move 1 {name} {PASSWORD} {move}")
-    players.server.send(address_of("bob"), f"{GAME} resign 1 bob {PASSWORD}")
-    players.says("ann", f'event create {GAME} cup "Office cup" -entries=4')
-    assert players.event(1)["name"] == '"Office cup"'
-    for name in ("bob", "cleo", "dan"):
-        (answer,) = players.says(name, "event join 1")
-        assert 'You are in: "Office cup"' in answer.text
-    players.live(0.1)
-    assert players.event(1)["status"] == RUNNING
-    (refused,) = players.says("dan", "event join 1")
-    assert "already" in refused.text
 
 
 def test_a_swiss_with_a_bye(field: Callable[[int], Field], monkeypatch: pytest.MonkeyPatch) -> None:

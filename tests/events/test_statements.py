@@ -100,11 +100,13 @@ def _run(connection: Connection) -> None:
     second = _event(connection, "league")
     event_entries.enter(connection, first, [1, 2], NOW)
     event_entries.enter(connection, second, [1, 2], NOW)
-    drawn = [Drawn(player, section=2, seed=player, rating=1.5) for player in (1, 2)]
+    drawn = [Drawn(player, group_number=2, seed=player, rating=1.5) for player in (1, 2)]
     event_draws.draw(connection, first, drawn)
     event_entries.change(connection, first, 1, place=1)
     places = event_draws.last_places(connection, "league", "chess", 2)
-    assert {player: (last.section, last.place, last.size) for player, last in places.items()} == {
+    assert {
+        player: (last.group_number, last.place, last.size) for player, last in places.items()
+    } == {
         1: (2, 1, 2),
         2: (2, None, 2),
     }
@@ -146,12 +148,12 @@ def _run(connection: Connection) -> None:
 
 def test_the_newest_season_decides_where_a_player_is_drawn(server: Indoors) -> None:
     def play_seasons(connection: Connection) -> list[int]:
-        for section in (3, 2, 1):
+        for group in (3, 2, 1):
             season = _event(connection, "league")
             event_entries.enter(connection, season, [1], NOW)
-            event_draws.draw(connection, season, [Drawn(1, section, seed=1, rating=1.5)])
+            event_draws.draw(connection, season, [Drawn(1, group, seed=1, rating=1.5)])
         last = event_draws.last_places(connection, "league", "chess", 3)
-        return [last[1].number, last[1].section]
+        return [last[1].number, last[1].group_number]
 
     assert server.server.writer.submit(play_seasons).result() == [2, 2]
 

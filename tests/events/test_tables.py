@@ -35,8 +35,8 @@ def test_groups_differ_by_one_at_most_and_larger_ones_are_on_top(players: int, m
 
 def test_two_move_up_and_two_down_and_a_skipped_season_costs_a_group() -> None:
     season = [
-        Entrant(10 * section + place, 0.0, LastPlace(3, section, place, 8))
-        for section in (1, 2, 3)
+        Entrant(10 * group + place, 0.0, LastPlace(3, group, place, 8))
+        for group in (1, 2, 3)
         for place in range(1, 9)
     ]
     ordered = [row.player_id for row in in_order(season, 4)]
@@ -51,8 +51,8 @@ def test_two_move_up_and_two_down_and_a_skipped_season_costs_a_group() -> None:
 
 def test_newcomers_enter_by_rating() -> None:
     season = [
-        Entrant(10 * section + place, 30.0 - 10 * section, LastPlace(1, section, place, 8))
-        for section in (1, 2)
+        Entrant(10 * group + place, 30.0 - 10 * group, LastPlace(1, group, place, 8))
+        for group in (1, 2)
         for place in range(3, 7)
     ]
     strong, weak = Entrant(1, 25.0), Entrant(2, 0.0)

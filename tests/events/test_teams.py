@@ -46,13 +46,13 @@ def test_a_match_of_two_teams(either: Indoors) -> None:
     begins = {letter.recipient: letter for letter in letters if letter.kind == "event-begins"}
     assert set(begins) == {address_of(name) for name in ("eve", "ann", "cleo", "dan", *PAWNS)}
     assert "finn (Pawns)" in begins[address_of("eve")].text
-    (section,) = players.event(1)["sections"]
-    (match,) = section["matches"]
+    (group,) = players.event(1)["groups"]
+    (match,) = group["matches"]
     assert match["open"]
     boards = [(game["number"], {game["first"], game["second"]}) for game in match["boards"]]
     pairs = [{"eve", "finn"}, {"ann", "gus"}, {"cleo", "hal"}, {"dan", "ivy"}]
     assert boards == list(enumerate(pairs, 1))
-    first = [game["first"] in ROOKS for game in section["games"]]
+    first = [game["first"] in ROOKS for game in group["games"]]
     assert first in ([True, False, True, False], [False, True, False, True])
     # Dan never moves, and harms only his own board.
     for game in match["boards"]:
@@ -66,17 +66,17 @@ def test_a_match_of_two_teams(either: Indoors) -> None:
             line = f"{GAME} move {game['board']} ivy {PASSWORD} d"
             either.send_unread(address_of("ivy"), line)
     letters = players.until(1, EventStatus.FINISHED)
-    (section,) = players.event(1)["sections"]
-    rows = [(row["team"], row["points"], row["board_points"]) for row in section["teams"]]
+    (group,) = players.event(1)["groups"]
+    rows = [(row["team"], row["points"], row["board_points"]) for row in group["teams"]]
     assert rows == [("Rooks", 1, 4), ("Pawns", 1, 4)]
-    assert section["matches"][0]["boards"][3]["reason"] == "forfeit"
+    assert group["matches"][0]["boards"][3]["reason"] == "forfeit"
     path = "/teams/pawns"
     page = load_all(site_of(either.server), path)[path].body.decode()
     assert re.search(r"atch of teams 1 of [^<]*</a>: place 2</li>", page), page
     results = players.news()
     ended = [result for result in results if "Matches" in result.text]
     assert {letter.recipient for letter in ended} == set(begins)
-    assert section["removed"] == []
+    assert group["removed"] == []
 
 
 def test_a_team_of_three_does_not_enter_and_one_that_shrinks_is_out(
@@ -134,8 +134,8 @@ def test_a_captain_holds_an_event_of_teams_that_begins_when_it_is_full(
     assert sorted(begins) == sorted(map(address_of, playing))
     players.give_up(1, losers=("gus", "hal", "ivy", "jack"))
     players.until(1, EventStatus.FINISHED, most=3)
-    (section,) = players.event(1)["sections"]
-    assert [(row["team"], row["board_points"]) for row in section["teams"]] == [
+    (group,) = players.event(1)["groups"]
+    assert [(row["team"], row["board_points"]) for row in group["teams"]] == [
         ("Rooks", 8),
         ("Pawns", 0),
     ]
@@ -210,8 +210,8 @@ def test_no_player_leaves_a_line_up_between_the_end_of_entries_and_the_draw(
     (refused,) = players.says("finn", "event leave 1")
     assert "takes no more entries or changes" in refused.one_line
     players.until(1, EventStatus.RUNNING)
-    (section,) = players.event(1)["sections"]
-    assert len(section["games"]) == 4
+    (group,) = players.event(1)["groups"]
+    assert len(group["games"]) == 4
 
 
 def test_one_person_plays_for_one_team_and_a_barred_player_for_none(

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from bad_plugin import BAD_HEAPS, announce
 from browser_tab import Tab, page_of
-from heaps import HEAPS, Heaps, show_heaps
+from heaps import Heaps
 from indoors import PASSWORD, address_of, indoors
 from processes import Process, Sink, wait_until
 from running import start
@@ -119,7 +119,7 @@ def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("database_url", "way"),
     # What differs on PostgreSQL is who notices that a process has ended.
-    [("sqlite", "abort"), ("postgresql", "loop")],
+    [("sqlite", "loop"), ("postgresql", "abort")],
     indirect=["database_url"],
 )
 def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None:
@@ -293,6 +293,7 @@ def leaves(*_: object) -> None:
         ("view", lambda *_: None),  # a template breaks down
     ],
 )
+@pytest.mark.usefixtures("heaps_installed")
 def test_a_board_that_cannot_be_shown(
     database: Database,
     tmp_path: Path,
@@ -301,9 +302,6 @@ def test_a_board_that_cannot_be_shown(
     broken: str,
     rule: Callable[..., None],
 ) -> None:
-    games = [*Registry.installed(), HEAPS]
-    show_heaps()
-    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
     monkeypatch.setattr(Positions, "remember", lambda *_: None)  # whoever looks replays the record
     sentence, good = "Board 1 cannot be shown now", "Blackbox 2"
     with start(database.url, tmp_path) as server:
@@ -350,6 +348,7 @@ def test_a_board_that_cannot_be_shown(
 
 @pytest.mark.sqlite_alone
 @pytest.mark.parametrize("rule", [breaks_down, leaves])
+@pytest.mark.usefixtures("heaps_installed")
 def test_a_letter_that_can_never_be_made(
     database_url: str,
     tmp_path: Path,
@@ -357,9 +356,6 @@ def test_a_letter_that_can_never_be_made(
     caplog: pytest.LogCaptureFixture,
     rule: Callable[..., None],
 ) -> None:
-    games = [*Registry.installed(), HEAPS]
-    show_heaps()
-    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
     with indoors(tmp_path, database_url) as house:
         house.sign_up("anna", "bela")
         anna, bela = map(address_of, ("anna", "bela"))
@@ -370,8 +366,7 @@ def test_a_letter_that_can_never_be_made(
         for hours in (0, 3):
             house.move_clock(hours=hours)
             house.server.sender.run_once()
-        with house.server.database.reading.connect() as connection:
-            waiting = letters(connection, ("queued",), "", 9)
+        waiting = house.server.read(letters, ("queued",), "", 9)
         assert [(row.about, row.attempts) for row in waiting] == [("1 (heaps)", 2)] * 2
         house.move_clock(days=6)
         house.server.sender.run_once()

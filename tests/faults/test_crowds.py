@@ -311,7 +311,7 @@ def test_a_page_that_is_being_made_keeps_its_place() -> None:
 
 def test_three_hundred_idle_clients_keep_neither_mail_nor_pages_out(tmp_path: Path) -> None:
     """With the limits as they are set by default, from many networks and from this machine."""
-    process = Process(tmp_path, f"sqlite:///{tmp_path}/pbmserv.sqlite3", web="127.0.0.1:0")
+    process = Process(tmp_path, web="127.0.0.1:0")
     (page,) = re.findall(r"http://127\.0\.0\.1:(\d+)", process.greeting)
     for sources in ([f"127.0.{40 + n}.1" for n in range(15)], ["127.0.0.1"]):
         with contextlib.ExitStack() as stack:

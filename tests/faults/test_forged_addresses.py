@@ -167,15 +167,4 @@ def test_raising_the_epoch_revokes_every_address(server: Running) -> None:
     server.server.writer.submit(revoke).result()
     assert server.send(player.address, "Re: board", HIDINGS[0], to=address).startswith("250")
     assert "forgot" in server.letter(player.address).text
-    with server.server.database.reading.connect() as connection:
-        assert moves.record(connection, table.board) == []
-
-
-def test_letters_of_earlier_versions_can_still_be_answered() -> None:
-    ring = KeyRing({1: bytes(range(32))})
-    ends, moves_there = (
-        ReplyAddress(Purpose.UNSUBSCRIBE, 7, 123_456, 0, 1),
-        ReplyAddress(Purpose.BOARD, 7, 12, 3, 1),
-    )
-    assert ring.read("agiqpnecvcr7yxyaafrjm5j6fomliafzky") == ends
-    assert ring.read("aeaqodadafddyngde2jkc7z4ii") == moves_there
+    assert server.server.read(moves.record, table.board) == []

@@ -12,7 +12,7 @@ from asgi_client import load_all, site_of
 from heaps import HEAPS, show_heaps
 from indoors import Indoors, address_of, indoors
 from seating import HIDINGS
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from pbmserv.engine.registry import Registry
 from pbmserv.service.operators.deeds import Signature
@@ -65,20 +65,17 @@ def stop(house: Indoors, number: int) -> None:
 
 
 def played(house: Indoors) -> int:
-    with house.server.database.reading.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(plies)).scalar_one())
+    return house.server.count(plies)
 
 
 def states(house: Indoors) -> list[str]:
-    with house.server.database.reading.connect() as connection:
-        return list(connection.execute(select(inbox.c.state).order_by(inbox.c.id)).scalars())
+    return house.server.column(select(inbox.c.state).order_by(inbox.c.id))
 
 
 def errors(house: Indoors) -> list[str]:
     """Why letters about a board were not sent."""
-    with house.server.database.reading.connect() as connection:
-        rows = select(outbox.c.error).where(outbox.c.board_id == 1, outbox.c.state == "queued")
-        return list(connection.execute(rows).scalars())
+    rows = select(outbox.c.error).where(outbox.c.board_id == 1, outbox.c.state == "queued")
+    return house.server.column(rows)
 
 
 def shown(house: Indoors, *paths: str) -> dict[str, int]:

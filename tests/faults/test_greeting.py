@@ -86,18 +86,16 @@ def test_a_first_game_is_offered_only_where_it_can_be_played(tmp_path: Path) -> 
 
 
 def test_stages_apart_greet_with_what_each_opens(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     settings = {"web": "127.0.0.1:0", "mailbox": "127.0.0.1:0", "lmtp": f"{tmp_path}/lmtp.sock"}
     settings["tls_cert"] = f"{tmp_path}/the-doors-alone.pem"  # nor is it read
-    with Process(tmp_path, url, arguments=["--only", "play,post"], **settings) as server:
+    with Process(tmp_path, arguments=["--only", "play,post"], **settings) as server:
         assert "stages     play, post" in server.greeting
         assert "mail out   maildir:" in server.greeting
         assert not re.search(r"SMTP|LMTP|http|pages|browser|send --from", server.greeting)
 
 
 def test_the_one_address_of_the_greeting_is_the_mailbox(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    with Process(tmp_path, url, web="127.0.0.1:0", mailbox="127.0.0.1:0") as server:
+    with Process(tmp_path, web="127.0.0.1:0", mailbox="127.0.0.1:0") as server:
         match = re.search(
             r"^  (http://127\.0\.0\.1:\d+/([a-z2-7]{32})/)$", server.greeting, re.MULTILINE
         )
@@ -123,7 +121,7 @@ def test_the_block_can_be_pasted_whole_on_a_slow_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each command finds play stopped for a while, as if it had no time for the mail before."""
-    with Process(tmp_path, f"sqlite:///{tmp_path}/pbmserv.sqlite3", signup="confirm") as server:
+    with Process(tmp_path, signup="confirm") as server:
         for name, value in {
             "DATA_DIR": str(tmp_path),
             "SMTP": f"127.0.0.1:{server.port}",

@@ -38,18 +38,15 @@ SIGNED = Signature("olga", "mended in this version")
 
 
 def moves(server: Running, table: Table) -> list[str]:
-    with server.server.database.reading.connect() as connection:
-        return [ply.text for ply in record(connection, table.board)]
+    return [ply.text for ply in server.server.read(record, table.board)]
 
 
 def states(server: Running) -> list[str]:
-    with server.server.database.reading.connect() as connection:
-        return list(connection.execute(select(inbox.c.state).order_by(inbox.c.id)).scalars())
+    return server.server.column(select(inbox.c.state).order_by(inbox.c.id))
 
 
 def entries(server: Running) -> list[audit.Entry]:
-    with server.server.database.reading.connect() as connection:
-        return audit.entries(connection, None, 9)
+    return server.server.read(audit.entries, None, 9)
 
 
 def numbers(server: Running) -> list[str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from running import Running, start
 from smtp_client import Wire, mail
-from sqlalchemy import func, select
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.smtpd.dialog import Dialog
@@ -20,8 +19,7 @@ OURS = "pbmserv@games.example"
 
 def taken(server: Running) -> int:
     server.carry_out()
-    with server.server.database.reading.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(inbox)).scalar_one())
+    return server.server.count(inbox)
 
 
 @pytest.mark.sqlite_alone
@@ -73,7 +71,7 @@ def test_a_fault_of_ours_is_told_to_every_recipient(
     def breaks(*_: object) -> None:
         raise LookupError("inner workings")
 
-    monkeypatch.setattr(Dialog, "handle_DATA", breaks)
+    monkeypatch.setattr(Dialog, "store_mail", breaks)
     with (
         start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, lmtp="127.0.0.1:0") as server,
         Wire(server.lmtp_port, hello="LHLO mta.games.example") as wire,

@@ -11,7 +11,7 @@ import pytest
 from running import MovableClock, Running, start
 from seating import HIDINGS, Table, seat_pairs
 from smtp_client import Wire, mail
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, select, text
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.boards import boards
@@ -24,13 +24,11 @@ OURS = "pbmserv@games.example"
 
 
 def moves(server: Running, board: int) -> list[tuple[int, str]]:
-    with server.server.database.reading.connect() as connection:
-        return [(ply.seat, ply.text) for ply in record(connection, board)]
+    return [(ply.seat, ply.text) for ply in server.server.read(record, board)]
 
 
 def rows(server: Running) -> int:
-    with server.server.database.reading.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(inbox)).scalar_one())
+    return server.server.count(inbox)
 
 
 def hide(server: Running, table: Table) -> None:
@@ -85,63 +83,6 @@ def test_ten_moves_for_one_turn(server: Running) -> None:
     assert states["done"] > 0
     assert states["answered"] == 9
     assert set(states) == {"done", "answered"}
-
-
-@pytest.mark.sqlite_alone
-def test_both_players_at_once_count_both(server: Running) -> None:
-    """Hiding is simultaneous: on every board both moves count, whoever was first."""
-    tables = seat_pairs(server.server, 5)
-    replies = at_once(
-        server,
-        [
-            (
-                table.players[seat].address,
-                table.addresses[seat],
-                mail(
-                    table.players[seat].address,
-                    "Re: board",
-                    HIDINGS[seat],
-                    Message_ID=f"<{table.board}.{seat}@p>",
-                ),
-            )
-            for table in tables
-            for seat in (0, 1)
-        ],
-    )
-    assert [reply[:3] for reply in replies] == ["250"] * 10
-    for table in tables:
-        assert sorted(seat for seat, _ in moves(server, table.board)) == [0, 1]
-
-
-@pytest.mark.sqlite_alone  # the last test shows it in slow motion on PostgreSQL
-def test_two_who_accept_at_one_moment_have_both_accepted(server: Running) -> None:
-    """Each of them reads the board while the other is writing."""
-    tables = seat_pairs(server.server, 5)
-    ids = [table.board for table in tables]
-
-    def reopen(connection: Connection) -> None:
-        connection.execute(
-            boards_table.update().where(boards_table.c.id.in_(ids)).values(status="proposed")
-        )
-        connection.execute(seats.update().where(seats.c.board_id.in_(ids)).values(accepted_at=None))
-
-    server.server.writer.submit(reopen).result()
-    replies = at_once(
-        server,
-        [
-            (
-                player.address,
-                OURS,
-                mail(player.address, f"blackbox accept {table.board} {player.userid} secret"),
-            )
-            for table in tables
-            for player in table.players
-        ],
-    )
-    assert [reply[:3] for reply in replies] == ["250"] * 10
-    with server.server.database.reading.connect() as connection:
-        board_rows = [boards.load(connection, board) for board in ids]
-    assert [(row.status, row.undecided) for row in board_rows if row] == [("active", ())] * 5
 
 
 @pytest.mark.parametrize(
@@ -216,7 +157,7 @@ def test_another_sender_text_or_date_makes_another_mail(server: Running) -> None
 def test_a_job_that_waits_for_a_board_sees_the_other_jobs_move(
     postgres_url: str, tmp_path: Path
 ) -> None:
-    """The same in slow motion: PostgreSQL reads the board anew once the lock is free."""
+    """PostgreSQL reads the board anew once the lock is free; SQLite has one writer."""
     with start(postgres_url, tmp_path) as server:
         table = seat_pairs(server.server, 1)[0]
         first, second = table.players

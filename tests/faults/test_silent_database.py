@@ -104,16 +104,24 @@ def test_when_packets_are_swallowed_mails_are_put_off_and_later_all_goes_on(
         connection.execute(text("SELECT 1"))
         way.fall_silent()
 
-    with Wire(server.port) as wire:
+    with Wire(server.port) as wire, Wire(server.port) as other, ThreadPoolExecutor(4) as pool:
         move = mail(table.players[0].address, "Re: board", HIDINGS[0])
         secret = mail(ALICE, "prefs alice wonder-land")  # its password is looked up
         with pytest.raises(OperationalError):  # in the middle of a job
             server.server.writer.submit(half_done).result()
-        assert wire.mail(ALICE, table.addresses[0], move) == TRY_LATER
-        assert wire.mail(ALICE, OURS, secret) == TRY_LATER
-        for look in (server.server.scheduler.run_once, server.server.bot_worker.run_once):
+        # Each of these waits for its own timeouts.
+        answers = [
+            pool.submit(wire.mail, ALICE, table.addresses[0], move),
+            pool.submit(other.mail, ALICE, OURS, secret),
+        ]
+        looks = [
+            pool.submit(server.server.scheduler.run_once),
+            pool.submit(server.server.bot_worker.run_once),
+        ]
+        assert [answer.result() for answer in answers] == [TRY_LATER] * 2
+        for look in looks:
             with pytest.raises(OperationalError):
-                look()
+                look.result()
         way.speak()
         assert wire.mail(ALICE, table.addresses[0], move).startswith("250")
         assert wire.mail(ALICE, OURS, secret).startswith("250")

@@ -14,7 +14,6 @@ import trustme
 from cryptography.hazmat.primitives import serialization
 from running import Running, start
 from smtp_client import Wire, mail
-from sqlalchemy import func, select
 
 from pbmserv.errors import ConfigError
 from pbmserv.smtpd.tls import Certificate
@@ -70,8 +69,7 @@ def secure(tmp_path_factory: pytest.TempPathFactory, files: tuple[Path, Path]) -
 
 
 def taken(server: Running) -> int:
-    with server.server.database.reading.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(inbox)).scalar_one())
+    return server.server.count(inbox)
 
 
 def test_a_mail_over_starttls(secure: Running, authority: Authority) -> None:

@@ -64,8 +64,7 @@ def test_no_way_in_for_mail(tmp_path: Path) -> None:
 
 def test_pages_alone_where_that_is_asked_for(tmp_path: Path) -> None:
     port = free_port()
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    pages = Process(tmp_path, url, arguments=["--without-mail"], smtp="", web=f"127.0.0.1:{port}")
+    pages = Process(tmp_path, arguments=["--without-mail"], smtp="", web=f"127.0.0.1:{port}")
     with socket.create_connection(("127.0.0.1", port), 20) as client:
         client.sendall(b"GET / HTTP/1.0\r\n\r\n")
         assert client.recv(100).startswith(b"HTTP/1")
@@ -91,7 +90,7 @@ def test_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 
 def test_only_the_default_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    process = Process(tmp_path, "", data_dir=None, database=None)
+    process = Process(tmp_path, data_dir=None, database=None)
     assert (tmp_path / "var").stat().st_mode & 0o777 == 0o700
     assert process.stop() == 0
 
@@ -231,8 +230,7 @@ main()
 
 
 def test_two_servers_on_one_sqlite_and_commands_beside_one(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    first = Process(tmp_path, url)
+    first = Process(tmp_path)
     link = tmp_path / "link"
     link.symlink_to(tmp_path)
     for path in (tmp_path, link):
@@ -246,7 +244,7 @@ def test_two_servers_on_one_sqlite_and_commands_beside_one(tmp_path: Path) -> No
     assert "alice" in first.command("user", "list")
     assert "pbmserv.sqlite3 has the right schema" in first.command("db", "check")
     first.kill()  # the mark dies with its process
-    second = Process(tmp_path, url)
+    second = Process(tmp_path)
     assert second.stop() == 0
     with sqlite3.connect(tmp_path / "pbmserv.sqlite3") as connection:
         assert connection.execute("SELECT count(*) FROM players").fetchone() == (1,)

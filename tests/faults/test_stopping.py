@@ -31,9 +31,8 @@ ALICE = "alice@players.example"
 
 
 def test_a_clean_stop_finishes_what_is_under_way(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     lmtp, web = tmp_path / "lmtp.sock", free_port()
-    process = Process(tmp_path, url, lmtp=str(lmtp), web=f"127.0.0.1:{web}")
+    process = Process(tmp_path, lmtp=str(lmtp), web=f"127.0.0.1:{web}")
     # "ready" means that every door is open: nothing has to be tried twice.
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.connect(str(lmtp))
@@ -62,7 +61,7 @@ def test_a_clean_stop_finishes_what_is_under_way(tmp_path: Path) -> None:
     assert "fault=" not in process.errors
 
     # The next start finds all of it: the player, the mails, the letters.
-    process = Process(tmp_path, url)
+    process = Process(tmp_path)
     with Wire(process.port) as wire:
         shown = mail(ALICE, "blackbox games alice")
         assert wire.mail(ALICE, OURS, shown).startswith("250")

@@ -13,7 +13,7 @@ import pytest
 from running import Running, start
 from seating import HIDINGS, seat_pairs
 from smtp_client import Wire, mail
-from sqlalchemy import create_engine, func, select, text
+from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.log import TextFormatter
@@ -80,12 +80,11 @@ def read_only(server: Running) -> Iterator[None]:
 
 def counts(server: Running, board: int) -> tuple[int, int, int]:
     server.carry_out()
-    with server.server.database.reading.connect() as connection:
-        return (
-            int(connection.execute(select(func.count()).select_from(inbox)).scalar_one()),
-            int(connection.execute(select(func.count()).select_from(outbox)).scalar_one()),
-            len(moves.record(connection, board)),
-        )
+    return (
+        server.server.count(inbox),
+        server.server.count(outbox),
+        len(server.server.read(moves.record, board)),
+    )
 
 
 # A thread may have one of the connections that `read_only` takes out of the pool.

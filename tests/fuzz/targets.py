@@ -40,7 +40,7 @@ from pbmserv.smtpd.listener import Listener
 from pbmserv.stages.door import UNREADABLE, Door
 from pbmserv.store.delivery.arrivals import NewArrival
 
-GAMES = frozenset({"blackbox"})
+GAMES = {"blackbox": "Blackbox"}
 HOUSE = MailDomain("pbmserv", "games.example", KeyRing({1: b"only for fuzzing"}))
 
 _REPLY_LINE = re.compile(rb"[2-5][0-9]{2}[ -][\t -~]*")
@@ -217,7 +217,7 @@ def mime(octets: bytes) -> None:
             continue
         envelope = Envelope("a@b.example", HOUSE.address, raw)
         try:
-            mail = read_mail(envelope, host=HOUSE.address, is_ours=HOUSE.is_ours)
+            mail = read_mail(envelope, HOUSE)
         except MailError as error:
             assert str(error) in UNREADABLE  # noqa: PT017 - whichever it is, there are words for it
             continue

@@ -24,7 +24,6 @@ from pbmserv.games import tictactoe
 from pbmserv.log.lines import facts_of
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.results import Sent
-from pbmserv.store.delivery.letter_claims import Claim
 
 
 class Breakdown(Exception):
@@ -140,7 +139,7 @@ def letters_of(house: Indoors) -> list[OutgoingLetter]:
     """Make the waiting letters, each by itself as post does; drop those that cannot be made."""
     letters = []
     outbox = house.server.outbox
-    for row in outbox.claim(Claim(1_000)):
+    for row in outbox.claim(1_000):
         with suppress(Exception):
             letters += outbox.make([row])
         outbox.settle([Sent(row.id)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from time import process_time
 from typing import Any
 
 import pytest
@@ -95,20 +94,3 @@ def test_a_better_bot_wins_more(name: str, monkeypatch: pytest.MonkeyPatch) -> N
         places = position.outcome.places if position.outcome else (1, 1)
         won += 1 if places[seed % 2] < places[1 - seed % 2] else 0.5 * (places[0] == places[1])
     assert won >= 2.5, won
-
-
-@pytest.mark.slow
-@rows("name", ["go", "chess"])
-def test_a_bot_thinks_for_a_second_or_two(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its time grows with its effort, so a tenth of the effort shows it."""
-    monkeypatch.setattr(Effort, "share", 0.1)
-    position = begun(name)
-    for _ in range(4):
-        if position.outcome is None:
-            seat = Seat(min(position.game.to_act(position.state)))
-            position = position.move(seat, bot_move(position, seat, next(iter(position.game.bots))))
-    seat = Seat(min(position.game.to_act(position.state)))
-    for level in list(position.game.bots)[-1:]:
-        began = process_time()
-        bot_move(position, seat, level)
-        assert process_time() - began < 0.4

@@ -137,15 +137,6 @@ def test_a_draw_is_claimed_from_a_silent_opponent(pair: Pair) -> None:
     assert "anna claimed a draw after a long silence." in pair.last["bela"].one_line
 
 
-def test_an_offer_lapses_when_the_other_player_moves(pair: Pair) -> None:
-    pair.say("anna", "b2")
-    pair.say("bela", "a1")
-    pair.say("bela", "draw")
-    pair.say("anna", "c1")
-    pair.say("anna", "accept")
-    assert "draw: by agreement" not in pair.last["anna"].one_line
-
-
 def test_a_move_is_taken_back_by_consent(pair: Pair) -> None:
     pair.say("anna", "b2")
     pair.say("bela", "a1")

@@ -156,19 +156,6 @@ def test_a_game_of_chess_is_saved_for_chess_programs(server: HandedIn) -> None:
     assert ".pgn" in table.newest[table.addresses[0]].text
 
 
-def test_three_players_and_one_resigns(server: HandedIn) -> None:
-    table = Table(server, "liar", "-dice=2", ("anna", "bela", "carl"))
-    table.reply(table.addresses[0], "1 six")
-    table.reply(table.addresses[1], "2 ones")
-    table.reply(table.addresses[1], "resign")
-    assert "bela resigned." in table.newest[table.addresses[2]].text
-    assert table.position().outcome is None
-    table.play()
-    outcome = table.position().outcome
-    assert outcome is not None
-    assert outcome.places[1] == 3
-
-
 @pytest.mark.parametrize("key", ["go", "connect4"])
 def test_talk_with_a_cell_in_it_is_no_move(server: HandedIn, key: str) -> None:
     table = Table(server, key, "", ("anna", "bela"))

@@ -10,28 +10,11 @@ from pbmserv.stages.lane_loads import LANE_MAILS
 from pbmserv.testing.server import server
 
 
-def test_a_game_by_mail_in_a_few_lines() -> None:
-    with server(tictactoe.GAME) as mails:
-        mails.challenge("ttt", ["anna", "bela"])
-        mails.reply(mails.newest("anna@players.example"), "b2")
-        letter = mails.newest("bela@players.example")
-        assert "anna played B2." in letter.text
-        assert "body=A1" in letter.html
-
-
 def test_a_long_game_may_take_more_mails_than_may_wait() -> None:
     with server(tictactoe.GAME) as mails:
         anna = mails.sign_up("anna")
         for _ in range(LANE_MAILS + 1):
             mails.send(anna, "help")
-
-
-def test_a_bot_answers_at_once() -> None:
-    with server(tictactoe.GAME) as mails:
-        mails.challenge("ttt", ["anna"], "house-best")
-        mails.reply(mails.newest("anna@players.example"), "yes")
-        mails.reply(mails.newest("anna@players.example"), "b2")
-        assert "house-best played" in mails.newest("anna@players.example").text
 
 
 class Bids(Game[tuple]):

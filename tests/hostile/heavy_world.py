@@ -28,7 +28,6 @@ from pbmserv.service.auth.passwords import Passwords
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import NewBoard
-from pbmserv.store.delivery.letter_claims import Claim
 from pbmserv.store.tables.boards import boards as board_rows
 from pbmserv.store.tables.boards import plies as ply_rows
 from tests.one_process import Server
@@ -184,7 +183,7 @@ class World:
     def letters(self) -> list[OutgoingLetter]:
         """Make all letters that wait, as post does, and return them."""
         letters: list[OutgoingLetter] = []
-        while claimed := self.server.outbox.claim(Claim(1000)):
+        while claimed := self.server.outbox.claim(1000):
             letters += self.server.outbox.make(claimed)
             self.server.outbox.settle([Sent(letter.id) for letter in claimed])
         return letters

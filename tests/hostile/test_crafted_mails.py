@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from examples import DEEP
+from fork_server import run
 from growth import allowed
 
 pytestmark = pytest.mark.slow
@@ -25,10 +25,10 @@ MOST_GROWTH = 8  # for four times the mail
 
 def measured() -> list[dict[str, Any]]:
     """Read all crafted mails in a process of its own, whose highest use of memory is known."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.hostile.crafted", str(LENGTH)],
-        cwd=ROOT, capture_output=True, text=True, check=True, timeout=100,
-    )  # fmt: skip
+    program = "from tests.hostile.crafted import main; main()"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = run(["-c", program, str(LENGTH)], environment, timeout=100)
+    assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

@@ -63,8 +63,7 @@ def send(house: Indoors, lines: Sequence[str]) -> None:
 @pytest.mark.parametrize("number", NUMBERS, ids=lambda number: f"{number[:6]}*{len(number)}")
 def test_any_number_in_commands_and_replies_gets_an_answer(house: Indoors, number: str) -> None:
     send(house, [filled(line, number) for line in LINES])
-    with house.server.database.reading.connect() as connection:
-        player = players.account_of(connection, "p0a")
+    player = house.server.read(players.account_of, "p0a")
     assert player is not None
     seat = ReplyAddress(Purpose.BOARD, player.id, 1, epoch=player.reply_epoch)
     to = house.server.mail_domain.address_of(seat)

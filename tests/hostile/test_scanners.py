@@ -14,6 +14,7 @@ from functools import partial
 import pytest
 from examples import DEEP
 from growth import SHORTER, patience, steepness
+from own_domain import HOUSE
 
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.consent import says_yes
@@ -34,6 +35,7 @@ from pbmserv.inbound.auth.dkim import addresses_in, tags_of
 from pbmserv.inbound.auth.results import own_statements
 from pbmserv.inbound.body import read_body
 from pbmserv.inbound.dsn import reported_failures
+from pbmserv.inbound.flowed import unflow
 from pbmserv.inbound.from_field import one_mailbox
 from pbmserv.inbound.headers import content_type, read_headers, readable_value
 from pbmserv.inbound.html import read_html
@@ -43,7 +45,6 @@ from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.inbound.robots import is_role
 from pbmserv.inbound.source import source_of
 from pbmserv.inbound.text import clean, decode
-from pbmserv.inbound.text_formats import unflow
 from pbmserv.mail.bounce_codes import judge, of_refusal, status_in
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.key_ring import KeyRing, blank_tokens
@@ -57,7 +58,7 @@ LENGTHS = {2_000: 0.003, 16_000: 0.012} if DEEP else {2_000: 0.003}
 """Lengths of the texts, each with the processor time below which growth is not measured. Many
 readers look at 2,000 characters at most."""
 
-_GAMES = frozenset({"blackbox"})
+_GAMES = {"blackbox": "Blackbox"}
 _RING = KeyRing({1: b"1" * 32})
 
 
@@ -126,7 +127,7 @@ def _mail(text: str, sender: str = "a@players.example") -> Envelope:
 
 
 def _whole(text: str) -> object:
-    return read_mail(_mail(text), host="games.example", is_ours=lambda _: False)
+    return read_mail(_mail(text), HOUSE)
 
 
 def _body(kind: str, encoding: str = "8bit") -> Callable[[str], object]:

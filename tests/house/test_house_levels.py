@@ -26,7 +26,7 @@ MEASURED = json.loads(FILE.read_text())["levels"]
 
 
 def help_text() -> str:
-    page = topic("house-best", ["blackbox"])
+    page = topic("house-best", {"blackbox": "Blackbox"})
     return render_text(page.template, {**page.values, "infos": {"blackbox": GAME.info}})
 
 

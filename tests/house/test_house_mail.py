@@ -156,17 +156,6 @@ def test_a_race_against_the_house_alone_tells_nothing_before_its_end(server: Ind
     assert "house-hard  solved" in done.text
 
 
-def test_the_clock_runs_for_people_only(server: Indoors) -> None:
-    begun(server)
-    kinds = []
-    for _ in range(6):
-        kinds += [(letter.kind, letter.recipient) for letter in server.live(days=5)]
-    assert kinds == [], "nobody waits: no reminder, and the board ends without a word"
-    with server.server.database.reading.connect() as connection:
-        outcome = connection.execute(select(board_table.c.outcome)).scalar_one()
-    assert outcome["seat"] == 0
-
-
 def test_a_digest_player_gets_the_answer_at_once(server: Indoors) -> None:
     letter = begun(server)
     server.send(ALICE, f"prefs alice {PASSWORD} digest=daily@07:30")

@@ -22,7 +22,6 @@ from pbmserv.games.blackbox.bots.hiding import hard_layout
 from pbmserv.games.blackbox.bots.levels import (
     LEVELS,
 )
-from pbmserv.games.blackbox.bots.orientations import orientations, port_orientations
 from pbmserv.games.blackbox.bots.search import Case, search
 from pbmserv.games.blackbox.bots.trees import Damaged
 from pbmserv.games.blackbox.game import GAME
@@ -65,38 +64,6 @@ def test_the_search_finds_each_fitting_layout_once(data: st.DataObject) -> None:
         for combination in combinations(board.cells, count)
         if all(trace_all(board, combination)[port] == out for port, out in results)
     }
-
-
-@pytest.mark.parametrize(
-    ("count", "layouts", "layouts_with_equal_spectra"),
-    [(3, 7_140, {2: 12}), (4, 58_905, {2: 696, 3: 36, 4: 24, 5: 8})][: 2 if DEEP else 1],
-)
-def test_six_by_six_has_so_many_ambiguous_spectra(
-    count: int, layouts: int, layouts_with_equal_spectra: dict[int, int]
-) -> None:
-    """One of eight symmetric layouts is traced, and the results of the others follow.
-
-    The numbers for four atoms are published, those for three are our own count.
-    """
-    board = geometry(6, 6)
-    ways = [
-        (cells, [*ports, HIT])
-        for cells, ports in zip(orientations(board), port_orientations(board), strict=True)
-    ]
-    spectra: dict[frozenset[int], tuple[int, ...]] = {}
-    for layout in map(frozenset, combinations(board.cells, count)):
-        if layout in spectra:
-            continue
-        outs = trace_all(board, layout)
-        for cells, ports in ways:
-            moved = [0] * len(outs)
-            for port, out in enumerate(outs):
-                moved[ports[port]] = ports[out]
-            spectra[frozenset(cells[cell] for cell in layout)] = tuple(moved)
-    assert len(spectra) == layouts
-    sizes = Counter(Counter(spectra.values()).values())
-    del sizes[1]
-    assert sizes == layouts_with_equal_spectra
 
 
 # -- candidates of a seat ----------------------------------------------------------------------

@@ -343,10 +343,9 @@ def seen_in(server: Indoors, letter: Posted) -> View:
     """Return the view of the reader of this letter at its moment."""
     assert letter.board is not None
     assert letter.ply is not None
-    with server.server.database.reading.connect() as connection:
-        row = boards.load(connection, letter.board)
-        assert row is not None
-        position = server.server.positions.newest(connection, row).at(letter.ply)
+    row = server.server.read(boards.load, letter.board)
+    assert row is not None
+    position = server.server.read(server.server.positions.newest, row).at(letter.ply)
     view: View = position.game.view(
         position.state, None if letter.seat is None else Seat(letter.seat)
     )

@@ -25,7 +25,9 @@ from pbmserv.errors import PlayerError, is_form
 from pbmserv.inbound.headers import read_headers, split_block
 from pbmserv.inbound.robots import automatic
 from pbmserv.letters.template_values import DEFAULT_WORDS
+from pbmserv.mail.key_ring import KeyRing
 from pbmserv.mail.letter_kinds import KINDS
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.service.boards import player_boards, showing
 from pbmserv.views.environment import template_of, templates_root
 
@@ -83,14 +85,17 @@ def _a_fault_of_our_own(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, "blackbox show bob")
 
 
+TEMPLATES = {path.stem: path for path in (templates_root() / "letters").glob("*.j2")}
+"""The templates of letters by kind."""
+
+
 def test_the_stories_have_a_letter_of_every_kind(told: Told) -> None:
-    assert {kind for kind, _ in told.words} == set(KINDS)
+    assert {kind for kind, _ in told.words} == set(TEMPLATES)
 
 
-def test_every_kind_in_the_table_has_a_template_and_every_template_its_kind() -> None:
-    templates = list((templates_root() / "letters").glob("*.j2"))
-    assert {path.stem for path in templates} == set(KINDS)
-    for path in templates:
+def test_every_kind_in_the_table_has_a_template_with_all_blocks() -> None:
+    assert set(KINDS) < set(TEMPLATES)
+    for path in TEMPLATES.values():
         named = re.findall(r"{% block (\w+) %}", path.read_text("utf-8"))
         assert named == ["subject", "headline", "text", "html"], path
 
@@ -98,7 +103,7 @@ def test_every_kind_in_the_table_has_a_template_and_every_template_its_kind() ->
 def test_somebody_gives_each_word_that_a_template_names(told: Told) -> None:
     """A misspelt word would only show where a letter is rare enough."""
     given = set(DEFAULT_WORDS).union(*(words for _, words in told.words))
-    unknown = {kind: sorted(words_named(kind) - given) for kind in KINDS}
+    unknown = {kind: sorted(words_named(kind) - given) for kind in TEMPLATES}
     assert {kind: words for kind, words in unknown.items() if words} == {}
 
 
@@ -231,20 +236,16 @@ def test_every_letter_says_that_a_machine_has_written_it(letters: list[Posted]) 
         block, _ = split_block(letter.raw)
         # By this server, by another one of its kind, and by one that knows RFC 3834 only.
         verdicts = {
-            host: automatic(
+            domain: automatic(
                 read_headers(block),
-                envelope_sender="someone@games.example",
-                sender="pbmserv@games.example",
-                subject=letter.subject,
-                host=host,
-                is_ours=lambda address: False,
+                MailDomain("pbmserv", domain, KeyRing({})),
+                "someone@elsewhere.example",
+                "bob@players.example",
+                letter.subject,
             ).reason
-            for host in ("pbmserv@games.example", "pbmserv@elsewhere.example")
+            for domain in ("games.example", "another.example")
         }
-        assert verdicts == {
-            "pbmserv@games.example": "own-loop",
-            "pbmserv@elsewhere.example": "mailing-list",
-        }
+        assert verdicts == {"games.example": "own-loop", "another.example": "mailing-list"}
 
 
 def test_passwords_stand_in_no_letter(letters: list[Posted]) -> None:
@@ -274,7 +275,7 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
     """Some programs write to From, where the subject of a reply is read as a command."""
     for number, subject in enumerate(sorted(subjects_but_daily(letters))):
         for body in one_of(("", "b3", "yes"), number):
-            read_as = read_new_mail(f"Re: {subject}", body, ("blackbox",))
+            read_as = read_new_mail(f"Re: {subject}", body, {"blackbox": "Blackbox"})
             meanings = [line.meaning for line in read_as.lines]
             assert all(isinstance(meaning, PlayerError | Help | Games) for meaning in meanings), (
                 subject
@@ -284,10 +285,10 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
 def test_below_the_subject_of_a_letter_the_words_count(letters: list[Posted]) -> None:
     """Behind "Re:" it is what was answered, and nobody's command."""
     bodies = ("What a lovely game!", "blackbox show 1", "mvoe 1 bob")
-    alone = {body: _echoes(read_new_mail("", body, ("blackbox",))) for body in bodies}
+    alone = {body: _echoes(read_new_mail("", body, {"blackbox": "Blackbox"})) for body in bodies}
     for number, subject in enumerate(sorted(subjects_but_daily(letters))):
         for body in one_of(bodies, number):
-            below = read_new_mail(f"Re: {subject}", body, ("blackbox",))
+            below = read_new_mail(f"Re: {subject}", body, {"blackbox": "Blackbox"})
             assert _echoes(below) == alone[body], subject
 
 

@@ -36,8 +36,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
 
 
 def record(server: Indoors, board: int) -> BoardRow:
-    with server.server.database.reading.connect() as connection:
-        row = boards.load(connection, board)
+    row = server.server.read(boards.load, board)
     assert row is not None
     return row
 

@@ -11,7 +11,7 @@ from rows import rows
 
 import pbmserv
 from pbmserv.errors import PlayerError, Refusal, ServerFault
-from pbmserv.views.environment import environment
+from pbmserv.views.environment import environment, templates_root
 from pbmserv.views.texts import refusal_sentence
 
 SOURCES = [
@@ -34,7 +34,13 @@ def test_every_code_in_the_source_has_a_sentence_and_no_sentence_is_idle() -> No
     errors = "|".join(_names_of(PlayerError))
     raised = set(re.findall(rf'\b(?:{errors})\(\s*"([a-z-]+)"', source))
     words = set(re.findall(r'"([a-z-]+)"', source))
-    written = {name.replace("_", "-") for name in environment().get_template("refusals.j2").blocks}
+    blocks = [
+        name.replace("_", "-")
+        for file in sorted((templates_root() / "refusals").iterdir())
+        for name in environment().get_template(f"refusals/{file.name}").blocks
+    ]
+    written = set(blocks)
+    assert len(blocks) == len(written), "a sentence is written twice"
     assert len(raised) > 100
     # A record that cannot be read is for a terminal, which has its own words.
     assert raised - written == set()

@@ -47,7 +47,6 @@ from pbmserv import files
 from pbmserv.errors import OperatorError
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
-from pbmserv.store.delivery.letter_claims import Claim
 from pbmserv.store.delivery.shares import SHARES
 from pbmserv.store.operators import backup
 from pbmserv.store.operators.backup import SKIPPED
@@ -119,7 +118,7 @@ def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
         to_move = {letter.recipient: letter for letter in house.reply(challenge, "a1")}
         # A letter that is made, and whose post has died with it; one that nobody has made yet.
         house.send_unread(ALICE, "blackbox show 69")
-        (claimed,) = house.server.outbox.make(house.server.outbox.claim(Claim(10)))
+        (claimed,) = house.server.outbox.make(house.server.outbox.claim(10))
         house.send_unread(ALICE, "blackbox show 70")
         # A mail that is carried out, which the door has not removed; one that is not.
         deliver_at_door(house, "blackbox show 71")
@@ -138,13 +137,14 @@ def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
     with indoors(tmp_path / "new", database=new) as house:
         house.mails = 1000
         house.server.settle()
+        house.server.outbox.release_lost(())  # as a post of this name does first
         letters = house.letters()
         assert [letter.subject.rpartition(" ")[2] for letter in letters] == ["69", "70", "71"]
-        assert letters[0].raw == claimed.raw, "the post of this name gives back what it had claimed"
+        assert letters[0].raw == claimed.raw
         house.server.settle()
         assert house.letters() == []
         house.move_clock(minutes=10)
-        assert house.server.outbox.claim(Claim(10)) == []
+        assert house.server.outbox.claim(10) == []
         # Replies to letters from before the move count, and once.
         assert answers(house, to_move[ALICE], "b2") == {"board"}
         assert answers(house, to_move[ALICE], "b3") == {"refusal"}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import socket
-import threading
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
@@ -17,11 +16,11 @@ from urllib.error import URLError
 
 import pytest
 import trustme
-from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import AuthResult, Envelope, Session
+from aiosmtpd.smtp import AuthResult
 from dns_zone import Zone
 from fork_server import run
 from name_server import name_server
+from processes import Sink
 from programs import free_port
 from rows import rows
 
@@ -214,63 +213,41 @@ def test_each_line_that_postfix_lacks_is_named(tmp_path: Path) -> None:
         assert only(postfix.check(installed)).level is Level.OK
 
 
-class _Login:
-    """A relay that lets in nobody but alice; it keeps the letters."""
-
-    def __init__(self) -> None:
-        self.letters: list[bytes] = []
-        self.has_letter = threading.Event()
-
-    def __call__(self, *arguments: object) -> AuthResult:
-        data = arguments[-1]
-        return AuthResult(success=getattr(data, "password", b"") == b"right", handled=False)
-
-    async def handle_DATA(self, server: object, session: Session, envelope: Envelope) -> str:
-        assert isinstance(envelope.content, bytes)
-        self.letters.append(envelope.content)
-        self.has_letter.set()
-        return "250 OK"
+def _is_right(*arguments: object) -> AuthResult:
+    data = arguments[-1]
+    return AuthResult(success=getattr(data, "password", b"") == b"right", handled=False)
 
 
-@contextmanager
-def relay() -> Iterator[tuple[int, _Login]]:
-    login, port = _Login(), free_port()
-    controller = Controller(
-        login, "127.0.0.1", port, authenticator=login, auth_require_tls=False, auth_required=False
-    )
-    controller.start()
-    try:
-        yield port, login
-    finally:
-        controller.stop()
+@pytest.fixture
+def relay() -> Iterator[Sink]:
+    """A relay that accepts one password."""
+    with closing(Sink(authenticator=_is_right, auth_require_tls=False)) as sink:
+        yield sink
 
 
-def test_the_relay_is_asked_whether_it_lets_the_server_in(tmp_path: Path) -> None:
-    with relay() as (port, _):
-        for password, level in (("right", Level.OK), ("wrong", Level.PROBLEM)):
-            url = f"smtp://alice:{password}@127.0.0.1:{port}"
-            with installation(tmp_path, healthy_zone(), relay=url) as installed:
-                finding = only(connections.relay(installed))
-            assert finding.level is level, finding
-            assert password not in finding.sentence
-    with installation(tmp_path, healthy_zone(), relay=f"smtp://127.0.0.1:{port}") as gone:
+def test_the_relay_is_asked_whether_it_lets_the_server_in(tmp_path: Path, relay: Sink) -> None:
+    for password, level in (("right", Level.OK), ("wrong", Level.PROBLEM)):
+        url = f"smtp://alice:{password}@127.0.0.1:{relay.port}"
+        with installation(tmp_path, healthy_zone(), relay=url) as installed:
+            finding = only(connections.relay(installed))
+        assert finding.level is level, finding
+        assert password not in finding.sentence
+    with installation(tmp_path, healthy_zone(), relay=f"smtp://127.0.0.1:{free_port()}") as gone:
         assert only(connections.relay(gone)).level is Level.PROBLEM
 
 
-def test_a_test_letter_is_signed(tmp_path: Path) -> None:
+def test_a_test_letter_is_signed(tmp_path: Path, relay: Sink) -> None:
     make_key("s2026", "rsa", tmp_path / "s2026.pem")
-    with (
-        relay() as (port, login),
-        installation(
-            tmp_path,
-            healthy_zone(),
-            relay=f"smtp://127.0.0.1:{port}",
-            dkim_keys=f"s2026={tmp_path / 's2026.pem'}",
-        ) as sender,
-    ):
+    with installation(
+        tmp_path,
+        healthy_zone(),
+        relay=f"smtp://127.0.0.1:{relay.port}",
+        dkim_keys=f"s2026={tmp_path / 's2026.pem'}",
+    ) as sender:
         finding = trial_letter.send(sender, "me@elsewhere.net")
     assert finding.level is Level.OK, finding
-    assert login.letters[0].lower().startswith(b"dkim-signature:")
+    ((letter,),) = relay.taken.values()
+    assert letter.lower().startswith(b"dkim-signature:")
 
 
 def test_certificates_are_reported_three_weeks_ahead(tmp_path: Path) -> None:

@@ -19,6 +19,5 @@ def test_a_letter_whose_board_cannot_be_read_waits_for_another_try(
 
     monkeypatch.setattr(boards, "load", broken)
     house.server.sender.run_once()
-    with house.server.database.reading.connect() as connection:
-        waiting = letters(connection, ("queued",), "", 9)
+    waiting = house.server.read(letters, ("queued",), "", 9)
     assert [row.attempts for row in waiting] == [1, 1]

@@ -92,10 +92,12 @@ def postfix(
     *,
     transports: Mapping[str, str] | None = None,
     own_lines: str = "",
+    verify_s: int = 10,
 ) -> Iterator[Postfix]:
     """Start Postfix with the lines of ``deploy/postfix/main.cf``; it is stopped at the end.
 
-    *transports*: how mail to other domains goes on; *own_lines*: what stands above our lines.
+    *transports*: how mail to other domains goes on; *own_lines*: what stands above our lines;
+    *verify_s*: seconds until a recipient that nobody answers for is put off.
     Its files are in a folder of their own: its user may not enter those of the tests.
     """
     command = program("postfix")
@@ -105,7 +107,7 @@ def postfix(
         folder = Path(name)
         folder.chmod(0o755)
         running = Postfix(folder, free_port())
-        _write(running, lmtp_port, players, transports or {}, own_lines)
+        _write(running, lmtp_port, players, transports or {}, own_lines, verify_s)
         # postlogd writes to its own socket, too: with the kernel's queue of ten it may wait for
         # itself on a busy machine, and all of Postfix with it.
         with contextlib.suppress(OSError):
@@ -125,6 +127,7 @@ def _write(
     players: tuple[str, ...],
     transports: Mapping[str, str],
     own_lines: str,
+    verify_s: int,
 ) -> None:
     folder = running.folder
     for name in ("etc", "spool", "data", "mail"):
@@ -135,6 +138,10 @@ def _write(
     lines = advised.read_text().replace("games.example.org", "games.example")
     boxes = ", ".join(f"{{ {name}@players.example = {name}/ }}" for name in players)
     lines = lines.replace("127.0.0.1:2424", f"127.0.0.1:{lmtp_port}")
+    # A test does not wait as long until a "no" is forgotten.
+    lines = lines.replace("expire_time = 15s", "expire_time = 3s")
+    lines = lines.replace("refresh_time = 10s", "refresh_time = 2s")
+    lines = lines.replace("poll_count = 10", f"poll_count = {verify_s}")
     lines = lines.replace(
         "virtual_mailbox_domains = games.example",
         "virtual_mailbox_domains = games.example players.example",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import smtplib
 from email.message import EmailMessage
 from pathlib import Path
 
 import dkim
 from mailers import Player
-from postfix import postfix
+from postfix import Postfix, postfix
 from processes import Process
 from programs import free_port, program
 
@@ -24,7 +25,7 @@ def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path
     for name in ("postfix", "swaks", "mutt"):
         program(name)
     lmtp = free_port()
-    with postfix(lmtp, ("alice", "bob")) as mta:
+    with postfix(lmtp, ("alice", "bob", "victim")) as mta:
         alice = Player("alice", mta, tmp_path / "alice")
         bob = Player("bob", mta, tmp_path / "bob")
         keys = [make_key(kind, kind, tmp_path / f"{kind}.pem") for kind in ("rsa", "ed25519")]
@@ -85,5 +86,20 @@ def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path
                     assert all(dkim.DKIM(raw).verify(n, dnsfunc=dns_lookup) for n in range(2))
 
             bob.writes("help", to="nobody@games.example", refused=True)
+            _refuse_a_forged_reply_address(mta)
         assert mta.queue().strip() == "Mail queue is empty"
         assert mta.complaints() == []
+        assert not (mta.maildir("victim") / "new").exists()
+        assert "non-delivery notification" not in mta.log
+
+
+def _refuse_a_forged_reply_address(mta: Postfix) -> None:
+    """See that it is refused at RCPT, so that no report goes to the forged sender."""
+    with smtplib.SMTP("127.0.0.1", mta.port) as client:
+        client.ehlo()
+        client.mail("victim@players.example")
+        code, words = client.rcpt("pbmserv+aeaqcaabaeaq4tmny@games.example")
+        assert (code, b"no such address here" in words) == (550, True)
+        client.rset()
+        client.mail("victim@players.example")
+        assert client.rcpt("postmaster@games.example")[0] == 250

@@ -27,13 +27,12 @@ def test_a_reply_address_asked_about_during_a_restart_is_known_after_it(tmp_path
     for name in ("postfix", "swaks"):
         program(name)
     lmtp = free_port()
-    database = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
 
     def server(mta: Postfix) -> Process:
         relay = f"smtp://127.0.0.1:{mta.port}"
-        return Process(tmp_path, database, lmtp=f"127.0.0.1:{lmtp}", relay=relay)
+        return Process(tmp_path, lmtp=f"127.0.0.1:{lmtp}", relay=relay)
 
-    with postfix(lmtp, ("alice",)) as mta:
+    with postfix(lmtp, ("alice",), verify_s=4) as mta:
         alice = Player("alice", mta, tmp_path / "alice")
         with server(mta):
             alice.writes("signup alice wonder-land")

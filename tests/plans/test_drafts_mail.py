@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playing import ANNA, ATOMS, BELA, NAMES, Game, begin
+from playing import ANNA, ATOMS, NAMES, Game, begin
 from running import Correspondence
 from seating import seat_pairs
 from sqlalchemy import Connection, update
@@ -16,29 +16,6 @@ WATCHER = "watcher@example.org"
 @pytest.fixture
 def game(server: Correspondence) -> Game:
     return begin(server)
-
-
-def test_submit_shows_and_confirm_plays(game: Game) -> None:
-    shown = game.write(0, "submit", "3,+c3,!2")
-    assert "Not played yet: 3,+C3,!2" in shown.text
-    assert 'just reply "confirm".' in shown.one_line
-    assert "You would put a marker on C3." in shown.text
-    assert "You would seal row 2 as surely empty." in shown.text
-    assert "would fire port 3" in shown.text
-    assert "|? |" in shown.text
-    assert ". |. |" in shown.text
-    assert game.plies()[2:] == []
-    assert game.read(1) == []
-
-    game.server.reply(shown, "confirm")
-    (done,) = game.read(0)
-    assert "You fired port 3: hit (#)." in done.text
-    assert game.plies()[2:] == [(0, "3,+C3,!2")]
-    game.read(1)
-    game.server.reply(shown, "confirm")
-    (again,) = game.read(0)
-    assert "Not done, nothing has changed" in again.text
-    assert game.plies()[2:] == [(0, "3,+C3,!2")]
 
 
 def test_a_submitted_move_may_wait_for_its_turn_but_not_longer(game: Game) -> None:
@@ -114,26 +91,6 @@ def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
     assert again.text.splitlines()[2:12] == letter.text.splitlines()[2:12]
     assert game.read(1) == []
     assert len(game.plies()) == 6
-
-
-def test_markers_are_taken_back_and_the_log_keeps_both(game: Game) -> None:
-    marked = game.write(0, "move", "+c3")
-    assert "You put a marker on C3." in marked.text
-    game.server.reply(marked, "undo")
-    (undone,) = game.read(0)
-    assert "You took your last move back." in undone.text
-    assert "|? |" not in undone.text
-    assert game.plies()[2:] == [(0, "+C3"), (0, "undo")]
-    assert game.read(1) == []
-
-    game.move(0, "3")
-    refused = game.write(0, "undo")
-    assert "Your last move is final" in refused.one_line
-    refused = game.write(1, "undo")
-    assert "The last move was not yours" in refused.one_line
-    game.server.send(BELA, "blackbox show 1")
-    (shown,) = game.read(1)
-    assert "|? |" not in shown.text
 
 
 def test_hiding_is_taken_back_while_the_letter_about_it_waits(server: Correspondence) -> None:

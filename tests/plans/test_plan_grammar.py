@@ -14,12 +14,13 @@ from pbmserv.engine.plans import (
     MOST_MOVES,
     Choice,
     Condition,
+    Either,
+    Every,
     Fact,
     Not,
     Plan,
     Play,
-    either,
-    every,
+    joined,
     parse_plan,
     play_due,
     print_plan,
@@ -127,8 +128,8 @@ conditions: st.SearchStrategy[Condition] = st.recursive(
     facts,
     lambda inner: (
         inner.map(Not)
-        | st.lists(inner, min_size=2, max_size=3).map(lambda parts: every(*parts))
-        | st.lists(inner, min_size=2, max_size=3).map(lambda parts: either(*parts))
+        | st.lists(inner, min_size=2, max_size=3).map(lambda parts: joined(Every, parts))
+        | st.lists(inner, min_size=2, max_size=3).map(lambda parts: joined(Either, parts))
     ),
     max_leaves=6,
 )

@@ -8,7 +8,7 @@ from running import Correspondence
 from seating import seat_pairs
 from sqlalchemy import select
 
-from pbmserv.service.boards.queued_moves import MOST_PLIES
+from pbmserv.service.boards.plan_runs import MOST_PLIES
 from pbmserv.store.tables.boards import seats
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of
 from rows import rows
+from solutions import box_of
 
 from pbmserv.games.blackbox.game_ids import Parameters, descriptive_id
 from pbmserv.games.blackbox.tatham_files import read_saved_game, write_saved_game
@@ -45,14 +46,6 @@ def line(house: Indoors, words: str) -> list[Posted]:
     return house.send(ALICE, f"blackbox {words}")
 
 
-def identity(house: Indoors, number: int) -> str:
-    """Return the game ID of a board's box."""
-    with house.server.database.reading.connect() as connection:
-        board = boards.load(connection, number)
-    assert board is not None
-    return next(word for word in board.options if word.startswith("-id=")).removeprefix("-id=")
-
-
 def test_a_game_that_runs_is_saved_without_its_box(house: Indoors) -> None:
     house.begin(ALICE, f"blackbox solo alice {SEED}")
     for words in ("move 1 alice {} 1", "move 1 alice {} +a1", "undo 1 alice {}"):
@@ -61,7 +54,7 @@ def test_a_game_that_runs_is_saved_without_its_box(house: Indoors) -> None:
     text = file_of(letter)
     assert "box: board 1" in text
     assert "monday" not in text
-    assert identity(house, 1).partition(":")[2] not in letter.raw.decode()
+    assert box_of(house.server, 1).text.partition(":")[2] not in letter.raw.decode()
     assert text.split("undone:")[1].strip().startswith("2. +A1")
 
     for letters in (
@@ -93,9 +86,9 @@ def test_practice_goes_to_simon_tathams_program_and_back(house: Indoors) -> None
     (letter,) = line(house, f"save 1 alice {PASSWORD}")
     assert "Simon Tatham's Black Box: open it there with Load." in letter.one_line
     ours, his = files_of(letter)
-    assert f"box: {identity(house, 1)}" in ours
+    assert f"box: {box_of(house.server, 1).text}" in ours
     game = read_saved_game(his)
-    assert game.game.text == identity(house, 1)
+    assert game.game.text == box_of(house.server, 1).text
     assert list(game.texts) == ["1", "+B2", "?", "+A1", "!3"]
     assert game.done == 3
 
@@ -120,7 +113,7 @@ def test_a_file_of_his_is_gone_on_with_by_mail(house: Indoors, name: str) -> Non
     assert "The ID of the box is" in over.one_line
     html = over.message.get_body(("html",))
     assert html is not None
-    assert identity(house, 1).partition(":")[0] in str(html.get_content())
+    assert box_of(house.server, 1).text.partition(":")[0] in str(html.get_content())
     (again,) = house.reply(over, "undo")
     assert "Guess as often as you like." in again.one_line
     (saved,) = house.reply(again, "save")
@@ -144,7 +137,7 @@ def test_locks_and_the_seed_go_to_his_program_and_back(house: Indoors) -> None:
         (refused,) = house.reply(loaded, "/b2")
         assert "You have locked B2" in refused.one_line
         (opened,) = house.reply(loaded, "solve")
-        assert f"The ID of the box is {identity(house, 1)}." in opened.one_line
+        assert f"The ID of the box is {box_of(house.server, 1).text}." in opened.one_line
 
 
 def test_the_id_of_a_result_is_the_one_that_was_given(house: Indoors) -> None:

@@ -1,7 +1,4 @@
-"""Games are proven in all circumstances of play: copies, restarts, undo, pages, digests, the house.
-
-Boards that were begun by an older version say that they are not provable.
-"""
+"""Games are proven in all circumstances: copies, restarts, undo, pages, digests, the house."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from pbmserv.letters import compose
 from pbmserv.service.operators import boards as operators
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.boards import seeks as stored_seeks
-from pbmserv.store.tables.boards import boards, plies, seeks
+from pbmserv.store.tables.boards import plies, seeks
 from pbmserv.verifying.mailboxes import mails_of
 
 TWO = ("anna", "bela")
@@ -337,25 +334,6 @@ def test_a_follower_sees_the_hashes_of_spectators(tmp_path: Path) -> None:
         assert any(b"Pbmserv-Record: board=1; turns=" in mail for mail in carl)
         assert not any(b"filename=" in mail for mail in carl), "players alone open the record"
         assert verdict_of(carl, game.mails["anna"]).is_proven
-
-
-def test_a_board_of_an_older_version_says_that_it_is_not_provable(tmp_path: Path) -> None:
-    with begin_game(tmp_path, SMALL, *TWO) as game:
-        old = update(boards).values(pledged=False)
-        game.world.server.writer.submit(lambda connection: connection.execute(old)).result()
-        game.mails.clear()
-        game.play(HIDDEN)
-        letters = b"".join(game.mails["anna"])
-        assert b"Pbmserv-Record" not in letters
-        assert b"filename=" not in letters
-        assert marks(game)[:2] == [None, None]
-        game.reply("anna", "record")
-        assert "seed:" not in game.letters["anna"][-1].text
-        verdict = verdict_of(game.mails["anna"])
-        assert not verdict.is_proven
-        assert sentences(verdict) == [
-            "Not provable: the board was begun before this server's letters carried hashes."
-        ]
 
 
 def seeking(world: Indoors, challenge: str) -> Played:

@@ -39,8 +39,7 @@ class Game:
 
     def record(self) -> list[tuple[int, str]]:
         """The board's log: seats and texts."""
-        with self.house.server.database.reading.connect() as connection:
-            return [(ply.seat, ply.text) for ply in moves.record(connection, self.board)]
+        return [(ply.seat, ply.text) for ply in self.house.server.read(moves.record, self.board)]
 
     def mail(self, body: str, *, to: str = "", more: str = "Content-Type: text/plain") -> list[str]:
         """Answer the newest letter (or write *to*); the kinds of the letters that brought."""
@@ -171,8 +170,7 @@ def test_an_encrypted_reply_is_no_yes(tmp_path):
             reason = answer.one_line
             assert any(words in reason for words in CANNOT_READ)
             assert "nothing has changed" in answer.text
-        with house.server.database.reading.connect() as connection:
-            board = boards.load(connection, 1)
-            assert board is not None
-            assert board.status == "proposed"
+        board = house.server.read(boards.load, 1)
+        assert board is not None
+        assert board.status == "proposed"
         assert "refusal" not in {letter.kind for letter in house.reply(challenge, "yes")}

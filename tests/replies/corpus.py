@@ -97,8 +97,7 @@ class Stage:
             alice, board, to = self._seated(case.situation)
         before = self._plies(board)
         letters = self._server.send(alice, f"Re: Blackbox {board}", case.body, to)
-        with self._server.server.database.reading.connect() as connection:
-            row = boards.load(connection, board)
+        row = self._server.server.read(boards.load, board)
         assert row is not None
         return Outcome(
             tuple(text for key, text in self._plies(board).items() if key not in before),

@@ -16,6 +16,7 @@ from examples import DEEP
 from hypothesis import given
 from hypothesis import strategies as st
 from mail_quotes import ATTRIBUTIONS
+from own_domain import HOUSE
 from rows import rows
 
 from pbmserv.inbound.message import read_mail
@@ -90,7 +91,7 @@ def test_an_attribution_with_any_verb_may_break_before_its_colon_or_bracket(verb
 def test_a_mail_with_a_broken_attribution_is_the_move_alone(name):
     raw = (CASES / name).read_bytes().replace(b"\n", b"\r\n")
     envelope = Envelope("alice@players.example", "pbmserv+x@games.example.org", raw)
-    mail = read_mail(envelope, host="games.example.org", is_ours=lambda _: False)
+    mail = read_mail(envelope, HOUSE)
     assert read_new_text(mail.text, mail.sender).text == "9"
 
 

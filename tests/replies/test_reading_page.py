@@ -6,6 +6,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+from own_domain import HOUSE
 from rows import rows
 
 from pbmserv.commands.reading.board_lines import Answered, read_reply_to
@@ -28,7 +29,7 @@ from pbmserv.inbound.quotes.signatures import lines_of_signature
 from pbmserv.mail.envelope import Envelope
 
 PAGE = Path(__file__).parents[2] / "docs" / "reading.md"
-GAMES = ("blackbox",)
+GAMES = {"blackbox": "Blackbox"}
 CODE = re.compile(r"`([^`]+)`")
 
 RECOGNISERS = {
@@ -76,7 +77,7 @@ REPLIES = [
 def test_the_mail_of_the_page_is_a_move_and_words_for_the_opponent():
     raw = PAGE.read_bytes().split(b"```")[1].strip().replace(b"\n", b"\r\n")
     envelope = Envelope("alice@players.example", "pbmserv@games.example", raw)
-    mail = read_mail(envelope, host="games.example", is_ours=lambda _: False)
+    mail = read_mail(envelope, HOUSE)
     new_text = read_new_text(mail.text, mail.sender)
     reading = read_reply_to(Answered.PLAIN_LETTER, new_text.text, GAMES)
     assert new_text.text == "g,+b2\n\nGood luck!"

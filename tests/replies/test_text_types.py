@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from own_domain import HOUSE
 from rows import rows
 
 from pbmserv.inbound.message import read_mail
@@ -13,14 +14,14 @@ from pbmserv.mail.envelope import Envelope, Mail
 
 CASES = Path(__file__).parent / "read_wrongly"
 WORDLESS = {"calendar", "vcard", "x-vcard", "directory", "css", "javascript", "ecmascript", "xml",
-            "sgml", "dtd", "rtf", "rfc822-headers", "vtt"}  # fmt: skip
+            "sgml", "dtd", "rtf", "enriched", "richtext", "rfc822-headers", "vtt"}  # fmt: skip
 MARKUP = {"html", "x-amp-html", "watch-html"}
 
 
 def read(raw: str | bytes) -> Mail:
     octets = raw.encode() if isinstance(raw, str) else raw
     envelope = Envelope("", "b+12@games.example", octets.replace(b"\n", b"\r\n"))
-    return read_mail(envelope, host="games.example", is_ours=lambda _: False)
+    return read_mail(envelope, HOUSE)
 
 
 def alone(kind: str, body: str = "g,+b2\n") -> Mail:
@@ -37,7 +38,7 @@ def test_a_mail_in_markdown_is_a_move():
     assert read_new_text(read((CASES / "text_markdown.eml").read_bytes()).text).text == "9"
 
 
-@rows("kind", ["markdown", "enriched", "richtext", "csv", "PLAIN", "x-org", "vnd.example.a+b", "x"])
+@rows("kind", ["markdown", "csv", "PLAIN", "x-org", "vnd.example.a+b", "x"])
 def test_a_text_of_any_type_is_read(kind):
     mail = alone(f"text/{kind}; charset=utf-8")
     assert read_new_text(mail.text).text == "g,+b2"
@@ -52,7 +53,7 @@ def test_a_text_that_no_person_wrote_is_left_out(kind):
     assert mail.left_out or mail.unread
 
 
-@rows("kind", ["markdown", "enriched", "x-markdown"])
+@rows("kind", ["markdown", "x-markdown"])
 def test_an_attached_text_is_a_file(kind):
     for head in (f"text/{kind}; name=notes.md", f"text/{kind}\nContent-Disposition: attachment"):
         mail = parts("mixed", ("text/plain", "g"), (head, "9"))
@@ -75,26 +76,3 @@ def test_html_beside_a_text_without_words_is_read(kind):
         [("text/html", "<p>g"), (f"text/{kind}", "9")],
     ):
         assert read_new_text(parts("alternative", *leaves).text).text == "g"
-
-
-def test_a_quote_in_enriched_text_is_not_new():
-    for quote in ("resign", "a<excerpt>b</excerpt>resign", "a\n\nresign\n\n"):
-        assert (
-            read_new_text(alone("text/enriched", f"g\n\n<excerpt>{quote}</excerpt>\n").text).text
-            == "g"
-        )
-        below = alone("text/enriched", f"<excerpt>{quote}</excerpt>\n\ng\n")
-        assert read_new_text(below.text).text == "g"
-    assert read_new_text(alone("text/enriched", "g\n\n<excerpt>resign").text).text == "g"
-
-
-@rows(
-    ("kind", "body", "words"),
-    [
-        ("enriched", "<bold>g,\n+b2</bold>\n\nGood <<luck>\n", "g, +b2\nGood <luck>"),
-        ("enriched", "<color><param>red</param>g</color>\n\n\nhello", "g\n\nhello"),
-        ("richtext", "<bold>g</bold><nl>hello <lt>3<comment>not me</comment>", "g\nhello <3"),
-    ],
-)
-def test_the_marks_of_enriched_text_are_no_words(kind, body, words):
-    assert read_new_text(alone(f"text/{kind}", body).text).text == words

@@ -11,7 +11,6 @@ from asgi_client import load_all, site_of
 from failing_handlers import failing_handler
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from running import MovableClock
-from sqlalchemy import func, select
 
 from pbmserv.commands.table.looking import ListGames
 from pbmserv.service.limits import rates
@@ -47,8 +46,7 @@ def to_strangers(letters: list[Posted], writer: str) -> list[Posted]:
 
 
 def rows(server: Indoors, table) -> int:
-    with server.server.database.reading.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+    return server.server.count(table)
 
 
 def clock_of(server: Indoors) -> MovableClock:

@@ -180,8 +180,7 @@ def test_a_report_is_counted_once_and_never_kept(house: Indoors, local: str) -> 
     for _ in range(2):  # the second one is a copy
         deliver(house, REPORTS["gzip"][0], to)
     assert (count("dmarc", "passed") - before[0], count("dmarc", "failed") - before[1]) == (42, 3)
-    with house.server.database.reading.connect() as connection:
-        rows = connection.execute(select(inbox.c.state, inbox.c.error, inbox.c.octets)).all()
+    rows = house.server.rows(select(inbox.c.state, inbox.c.error, inbox.c.octets))
     assert [tuple(row) for row in rows] == [("ignored", "mail-report", 0)]
     assert house.letters() == []
 
@@ -212,12 +211,12 @@ def test_messages_are_summed_by_the_address_that_sent_them(
     )
     for text in (first, second, first):  # the last one is a copy
         deliver(house, with_part(gzip.compress(text, mtime=0), "application/gzip"), to)
-    with house.server.database.reading.connect() as connection:
-        assert reports_line(connection) == (
-            "Reports (DMARC) of 60 days: 45 messages passed and 19 failed, from 3 addresses; "
-            "most failed: others (10), 2001:db8::1 (9)."
-        )
+    assert house.server.read(reports_line) == (
+        "Reports (DMARC) of 60 days: 45 messages passed and 19 failed, from 3 addresses; "
+        "most failed: others (10), 2001:db8::1 (9)."
+    )
     house.live(days=61)
     deliver(house, with_part(report_of(row("192.0.2.7", 1, "pass")), "text/xml"), to)
-    with house.server.database.reading.connect() as connection:
-        assert reports_line(connection).endswith("1 message passed and 0 failed, from 1 address.")
+    assert house.server.read(reports_line).endswith(
+        "1 message passed and 0 failed, from 1 address."
+    )

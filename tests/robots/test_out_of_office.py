@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from own_domain import HOUSE
 from rows import rows
 from sqlalchemy import select
 
@@ -134,10 +135,7 @@ def test_a_note_in_any_language_is_one(
 def verdict_of(
     subject: str, headers: dict[str, list[str]] | None = None, envelope: str = ALICE
 ) -> Automatic:
-    return automatic(
-        headers or {}, envelope_sender=envelope, sender=ALICE, subject=subject, host="",
-        is_ours=lambda _: False,
-    )  # fmt: skip
+    return automatic(headers or {}, HOUSE, envelope, ALICE, subject)
 
 
 @rows(("language", "headers", "subject", "body"), [LETTERS[0], LETTERS[2], LETTERS[24]])
@@ -162,8 +160,7 @@ def test_a_note_leads_to_a_question(
 def test_a_week_is_a_week_and_the_database_remembers(server: Indoors, board: Posted) -> None:
     subject = "Automatic reply: hello"
     assert len(note(server, board.reply_to, subject, "x", EXCHANGE)) == 1
-    with server.server.database.reading.connect() as connection:
-        kinds = connection.execute(select(players.c.userid, notices.c.kind).join(notices)).all()
+    kinds = server.server.rows(select(players.c.userid, notices.c.kind).join(notices))
     assert [tuple(row) for row in kinds] == [("alice", "away")]
     server.live(days=6, hours=23)
     assert note(server, board.reply_to, subject, "y", EXCHANGE) == []

@@ -61,9 +61,8 @@ def busy(database_url: str, tmp_path: Path) -> Iterator[Running]:
 
 
 def taken(server: Running) -> int:
-    with server.server.database.reading.connect() as connection:
-        counted = select(func.count()).select_from(inbox).where(inbox.c.state != "later")
-        return int(connection.execute(counted).scalar_one())
+    counted = select(func.count()).select_from(inbox).where(inbox.c.state != "later")
+    return int(server.server.value(counted))
 
 
 def subjects(letters: list[Letter]) -> list[str]:

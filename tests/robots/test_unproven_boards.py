@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
-from sqlalchemy import func, select
 from test_forged_from import ELSEWHERE, LIMITS, forged, kinds
 
 from pbmserv.store.tables.boards import boards, unconfirmed_boards
@@ -28,8 +27,7 @@ def server(tmp_path: Path) -> Iterator[Indoors]:
 
 
 def count(server: Indoors, table: type) -> int:
-    with server.server.database.reading.connect() as connection:
-        number: int = connection.execute(select(func.count()).select_from(table)).scalar_one()
+    number: int = server.server.count(table)
     return number
 
 

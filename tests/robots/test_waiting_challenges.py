@@ -42,9 +42,8 @@ def write(server: Indoors, sender: str, subject: str, peer: str = "198.51.100.3"
 
 
 def waiting(server: Indoors) -> int:
-    with server.server.database.reading.connect() as connection:
-        statement = select(func.count()).where(signups.c.challenge.is_not(None))
-        return int(connection.execute(statement).scalar_one())
+    statement = select(func.count()).where(signups.c.challenge.is_not(None))
+    return int(server.server.value(statement))
 
 
 def recipients(letters: list[Posted]) -> set[str]:
@@ -85,8 +84,7 @@ def test_a_forger_replaces_a_challenge_and_issues_none(server: Indoors) -> None:
 
 def test_a_letter_holds_no_password_that_was_written_beside_an_address(server: Indoors) -> None:
     write(server, VICTIM, "blackbox challenge victim lighthouse f@far.example")
-    with server.server.database.reading.connect() as connection:
-        stored = connection.execute(select(signups.c.challenge)).scalars().all()
+    stored = server.server.column(select(signups.c.challenge))
     assert [words["address"] for words in stored] == ["f@far.example"]
     assert "lighthouse" not in str(stored)
 
@@ -133,5 +131,4 @@ def test_the_button_of_the_letter_issues_it_once(tmp_path: Path, database_url: s
 
 
 def boards(server: Indoors) -> int:
-    with server.server.database.reading.connect() as connection:
-        return int(connection.execute(select(func.count(board_table.c.id))).scalar_one())
+    return int(server.server.value(select(func.count(board_table.c.id))))

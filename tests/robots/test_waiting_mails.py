@@ -19,15 +19,13 @@ ZONES = ("Asia/Tokyo", "Europe/Oslo", "Europe/Rome", "Africa/Cairo")
 
 
 def zone(server: Indoors) -> str:
-    with server.server.database.reading.connect() as connection:
-        alice = players.active_by_userid(connection, "alice")
+    alice = server.server.read(players.active_by_userid, "alice")
     assert alice is not None
     return alice.tz
 
 
 def states(server: Indoors) -> list[str]:
-    with server.server.database.reading.connect() as connection:
-        return list(connection.execute(select(inbox.c.state).order_by(inbox.c.id)).scalars())
+    return server.server.column(select(inbox.c.state).order_by(inbox.c.id))
 
 
 def take_up(server: Indoors) -> None:

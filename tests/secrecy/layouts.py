@@ -30,8 +30,7 @@ def other_secrets(
     judged as it was, and every clue said the same.
     """
     row = board_of(world)
-    with world.server.database.reading.connect() as connection:
-        plies = moves.record(connection, row.id)
+    plies = world.server.read(moves.record, row.id)
     record = GameRecord("blackbox", row.rules_version, 2, row.options, row.seed)
     placed = next(ply for ply in plies if ply.seat == story.seats.index(HIDER))
     view = view_of(world, HIDER, story.seats)

@@ -34,15 +34,13 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 
 def board_of(house: Indoors, number: int) -> BoardRow | None:
-    with house.server.database.reading.connect() as connection:
-        return boards.load(connection, number)
+    return house.server.read(boards.load, number)
 
 
 def id_of(house: Indoors, number: int) -> str:
     board = board_of(house, number)
     assert board is not None
-    with house.server.database.reading.connect() as connection:
-        position = house.server.positions.newest(connection, board)
+    position = house.server.read(house.server.positions.newest, board)
     return str(position.state.boxes[0].id)
 
 

@@ -20,8 +20,7 @@ SECRET = "xylophone in the corner"
 
 
 def notes(house: Indoors) -> list[str | None]:
-    with house.server.database.reading.connect() as connection:
-        return list(connection.execute(select(seats.c.note).order_by(seats.c.seat)).scalars())
+    return house.server.column(select(seats.c.note).order_by(seats.c.seat))
 
 
 def begin(house: Indoors) -> None:

@@ -14,7 +14,8 @@ from running import start
 from pbmserv.log import TextFormatter
 from pbmserv.service.boards import moves
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.mails.executor import Executor
+from pbmserv.service.core.handler import Handlers
+from pbmserv.service.mails import mail_service
 from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.kept_mails import KeptMails
@@ -174,7 +175,7 @@ def test_a_mail_that_was_kept_shows_the_operator_no_password(
     def broken(*_: object) -> None:
         raise ValueError(f"a library says: not {RIGHT}")
 
-    monkeypatch.setattr(moves, "refuse_finished", broken)
+    monkeypatch.setattr(moves, "read_move", broken)
     mails = (
         (f"blackbox move 1 alice {RIGHT} g", ""),
         ("multiple", f"signup me {NEW}\nblackbox move 1 alice {RIGHT} g\nmove alice {WRONG}\n"),
@@ -235,16 +236,16 @@ def test_no_page_shows_a_password(tmp_path: Path) -> None:
 def test_no_secret_stands_in_a_repr(server: Indoors) -> None:
     """A debugger's or a traceback's view of what is at hand on the way of a mail."""
     seen: list[str] = []
-    original = Executor.run_commands
+    original = mail_service.run_commands
 
-    def watched(executor: Executor, context: CommandContext) -> object:
+    def watched(context: CommandContext, handlers: Handlers) -> object:
         seen.extend(
             (repr(context.submission), repr(context.services), repr(context.effects.positions))
         )
-        return original(executor, context)
+        return original(context, handlers)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Executor, "run_commands", watched)
+        patch.setattr(mail_service, "run_commands", watched)
         for subject in SUBJECTS[::4]:
             server.send(ALICE, subject)
     assert len(seen) >= 3 * len(SUBJECTS[::4])

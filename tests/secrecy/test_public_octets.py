@@ -61,8 +61,7 @@ def read_all_along(world: World, mails: list[Sent]) -> list[dict[str, Answer]]:
 
 def token_of(world: World, userid: str, purpose: Purpose) -> str:
     """The token of a player's seat, or page."""
-    with world.server.database.reading.connect() as connection:
-        player = players.active_by_userid(connection, userid)
+    player = world.server.read(players.active_by_userid, userid)
     assert player is not None
     if purpose is Purpose.PAGE:
         address = page_link(player.id, player.reply_epoch, world.server.clock.now())
@@ -132,8 +131,7 @@ def test_another_box_of_the_day_changes_no_octet_while_it_is_shut(
                 assert len(days) == 1
                 bodies.append(load_all(site, *PATHS, *days, "/game/2?turn=0", "/game/1?turn=2"))
             day = day_numbers.day_of_number(int(numbers[0]))
-            with world.server.database.reading.connect() as connection:
-                boxes.append(daily_boxes.of_day(connection, "blackbox", day))
+            boxes.append(world.server.read(daily_boxes.of_day, "blackbox", day))
         seen.append(bodies)
     assert boxes[0] != boxes[1]
     for number, (answers, other) in enumerate(zip(*seen, strict=True)):

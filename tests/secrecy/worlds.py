@@ -200,17 +200,15 @@ def some_seals(view: View, dice: random.Random) -> str:
 
 def board_of(world: World) -> BoardRow:
     """The board of the story."""
-    with world.server.database.reading.connect() as connection:
-        row = boards.load(connection, 1)
+    row = world.server.read(boards.load, 1)
     assert row is not None
     return row
 
 
 def view_of(world: World, userid: str, seats: tuple[str, str]) -> View:
     """Return the view of this player now."""
-    with world.server.database.reading.connect() as connection:
-        row = boards.load(connection, 1)
-        assert row is not None
-        position = world.server.positions.newest(connection, row)
+    row = world.server.read(boards.load, 1)
+    assert row is not None
+    position = world.server.read(world.server.positions.newest, row)
     view: View = position.game.view(position.state, Seat(seats.index(userid)))
     return view

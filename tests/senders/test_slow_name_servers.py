@@ -27,7 +27,7 @@ DOMAIN = "players.example"
 ALICE = f"alice@{DOMAIN}"
 HOUSE = "pbmserv@games.example"
 SLOW_S = 1.8
-CROWD = 12
+CROWD = NETWORK_THREADS + 2
 
 
 @pytest.fixture

@@ -1,25 +1,20 @@
-"""Any subject and body gets one polite answer or silence, with little work."""
+"""Any subject and body gets one polite answer or silence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from email.header import Header
-from time import process_time
 
 import pytest
 from examples import examples
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from indoors import PASSWORD, Indoors, address_of, indoors
 
 from pbmserv.commands.table.catalogue import ROWS
 
 pytestmark = pytest.mark.slow
-
-MOST_CPU_S = 0.05
-LINE_CPU_S = 0.005
-"""Processor time of a mail, and more for each of its lines: ten times what they take."""
 
 STRANGER = "zoe@elsewhere.example"
 
@@ -95,29 +90,19 @@ def mail(number: int, way: Way, subject: str, body: str) -> bytes:
     return head.replace("\n ", "\r\n ").encode() + kind.encode() + b"\r\n" + text
 
 
-def hand_in(house: Indoors, way: Way, subject: str, body: str) -> float:
-    """Hand in a mail, check its letters, and return the processor time until they were queued."""
-    house.mails += 1
-    raw = mail(house.mails, way, subject, body)
-    begun = process_time()
-    letters = house.send_raw(way.sender, raw, way.to)
-    taken = process_time() - begun
-    answers = [x for x in letters if x.message["In-Reply-To"] == f"<any-{house.mails}@x>"]
-    assert len([x for x in answers if x.recipient == way.sender]) <= 1
-    for letter in letters:
-        assert "kept" not in letter.kind, "our own code failed on it"
-        assert "Traceback" not in letter.text
-    return taken
-
-
 @pytest.mark.parametrize("way", ["stranger", "player", "board", "report", "digest", "signup"])
 @given(subject=subjects, body=bodies)
 @settings(
     examples(3),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    phases=set(Phase) - {Phase.explain},  # which would trace, and so slow down, what is measured
 )
 def test_any_text_gets_one_answer_or_silence(ways: Ways, way: str, subject: str, body: str) -> None:
-    most = MOST_CPU_S + LINE_CPU_S * len(body.splitlines())
-    # Three times at most: the first mail may load what is loaded once, and a processor be busy.
-    assert any(hand_in(ways.house, ways.by_name[way], subject, body) < most for _ in range(3))
+    house, sender = ways.house, ways.by_name[way].sender
+    house.mails += 1
+    raw = mail(house.mails, ways.by_name[way], subject, body)
+    letters = house.send_raw(sender, raw, ways.by_name[way].to)
+    answers = [x for x in letters if x.message["In-Reply-To"] == f"<any-{house.mails}@x>"]
+    assert len([x for x in answers if x.recipient == sender]) <= 1
+    for letter in letters:
+        assert "kept" not in letter.kind, "our own code failed on it"
+        assert "Traceback" not in letter.text

@@ -26,7 +26,6 @@ from sqlalchemy.engine import Engine
 from pbmserv.outbound.results import Sent
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery.letter_claims import Claim
 from pbmserv.store.tables.columns import metadata
 
 
@@ -174,7 +173,7 @@ def posted(server: Indoors) -> dict[str, Letter]:
     """Have post send what is due; return the newest letter for each address."""
     queue = server.server.outbox
     letters = []
-    while claimed := queue.claim(Claim(50)):
+    while claimed := queue.claim(50):
         ready = queue.make(claimed)
         queue.renew([row.id for row in claimed])
         queue.settle([Sent(letter.id) for letter in ready])

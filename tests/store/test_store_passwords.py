@@ -1,48 +1,20 @@
-"""Passwords: argon2 once, then a memo, and no hint which players exist."""
+"""Passwords: only the same text is right, and the memo of earlier answers keeps none."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 import pytest
-from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 from hypothesis import given
 from hypothesis import strategies as st
+from speedups import cheap_hasher
 
 from pbmserv.service.auth import passwords as passwords_module
 from pbmserv.service.auth.passwords import Passwords
 
 
-class CountingHasher(PasswordHasher):
-    """A real argon2 with the lowest costs that counts its runs."""
-
-    def __init__(self) -> None:
-        super().__init__(time_cost=1, memory_cost=8, parallelism=1)
-        self.hashed = 0
-        self.verified = 0
-
-    def hash(self, password: str | bytes, *, salt: bytes | None = None) -> str:
-        self.hashed += 1
-        return super().hash(password, salt=salt)
-
-    def verify(
-        self,
-        hash: str | bytes,  # noqa: A002 - argon2's own name
-        password: str | bytes,
-    ) -> Literal[True]:
-        self.verified += 1
-        return super().verify(hash, password)
-
-
 @pytest.fixture
-def hasher() -> CountingHasher:
-    return CountingHasher()
-
-
-@pytest.fixture
-def passwords(hasher: CountingHasher) -> Passwords:
-    return Passwords(hasher)
+def passwords() -> Passwords:
+    return Passwords(cheap_hasher())
 
 
 def right(
@@ -55,31 +27,12 @@ def test_a_damaged_hash_is_nobodys_password(passwords: Passwords) -> None:
     assert not right(passwords, "no argon2 at all", "secret")
 
 
-def test_a_hash_that_was_prepared_is_used_once(
-    passwords: Passwords, hasher: CountingHasher
-) -> None:
-    memo = passwords.memo
-    passwords.prepare("alice", "secret")
-    passwords.prepare("bob", "secret")  # two players must not share a salt
-    assert hasher.hashed == 2
-    hashes = {memo.new_hash("secret"), memo.new_hash("secret")}
-    assert len(hashes) == 2
-    assert memo.new_hash("secret") is None  # nothing is hashed where somebody waits for it
-    assert hasher.hashed == 2
-    for password_hash in hashes:
-        assert password_hash is not None
-        assert memo.verdict("alice", password_hash, "secret") or memo.verdict(
-            "bob", password_hash, "secret"
-        )
-        assert right(passwords, password_hash, "secret")
-
-
 def test_the_memo_holds_no_password_and_has_an_end(
-    passwords: Passwords, hasher: CountingHasher, monkeypatch: pytest.MonkeyPatch
+    passwords: Passwords, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passwords_module, "MEMO", 3)
     monkeypatch.setattr(passwords_module, "PREPARED", 3)
-    right_hash = hasher.hash("secret")
+    right_hash = passwords.hash("secret")
     for n in range(10):
         right(passwords, right_hash, f"guess-{n}")
         passwords.prepare("", f"guess-{n}")
@@ -95,7 +48,7 @@ def test_the_memo_holds_no_password_and_has_an_end(
     assert "guess" not in repr(vars(passwords.memo))
 
 
-ONE = Passwords(CountingHasher())
+ONE = Passwords(cheap_hasher())
 
 
 @given(st.text(max_size=40), st.text(max_size=40))

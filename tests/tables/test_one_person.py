@@ -11,13 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from running import add_player
+from solutions import box_of, solution
 from sqlalchemy import create_engine, insert, select
 
-from pbmserv.games.blackbox.game_ids import atoms_of, read_id
-from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.store.accounts import persons, players
-from pbmserv.store.boards import boards
 from pbmserv.store.operators.people import shared_boards
 from pbmserv.store.shared_boxes.shared_boxes import GIVEN_UP, SOLVED
 from pbmserv.store.tables.accounts import addresses
@@ -149,16 +147,6 @@ def move_in(house: Indoors, userid: str, address: str) -> None:
     house.server.writer.submit(lambda c: players.add_address(c, number, address, now)).result()
 
 
-def solution(house: Indoors, board: int) -> str:
-    with house.server.database.reading.connect() as connection:
-        row = boards.load(connection, board)
-    assert row is not None
-    (word,) = [word for word in row.options if word.startswith("-id=")]
-    game = read_id(word.removeprefix("-id="))
-    cells = geometry(game.width, game.height)
-    return ",".join((*("+" + cells.name(cell) for cell in sorted(atoms_of(game))), "?"))
-
-
 def scored(house: Indoors) -> dict[int, set[str]]:
     """Userids with scores, by board."""
     by_board: dict[int, set[str]] = {}
@@ -179,7 +167,7 @@ def test_a_race_of_two_names_brings_scores_to_others_only(house: Indoors) -> Non
         for userid in names[1:]:
             house.send(HOMES[userid], f"blackbox accept {board} {userid} {PASSWORD}")
         for userid in names:
-            move = solution(house, board)
+            move = solution(box_of(house.server, board))
             house.send(HOMES[userid], f"blackbox move {board} {userid} {PASSWORD} {move}")
         expected = {"alice", "bob"} if "second" not in names else {"bob"} & set(names)
         assert scored(house).get(board, set()) == expected, names
@@ -223,7 +211,7 @@ def test_the_second_name_gets_no_box_of_that_day(house: Indoors, end: str) -> No
     _, (first,) = daily(house, "second")
     assert first.board is not None
     if end:
-        house.reply(first, solution(house, first.board) if end == "solved" else end)
+        house.reply(first, solution(box_of(house.server, first.board)) if end == "solved" else end)
     refusal, none = daily(house, "alice")
     assert none == []
     assert "Another name at your address" in refusal.one_line
@@ -263,7 +251,7 @@ def test_a_second_try_of_names_joined_later_does_not_count(house: Indoors) -> No
         assert letter.board is not None
     assert his.board is not None
     house.reply(first, "solve")
-    house.reply(his, solution(house, his.board))
+    house.reply(his, solution(box_of(house.server, his.board)))
     with house.server.database.reading.connect() as connection:
         rows = connection.execute(
             select(board_rows.c.board_id, board_rows.c.rank, board_rows.c.counts)

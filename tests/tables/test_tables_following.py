@@ -5,20 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from asking import Guest, guests
 from indoors import PASSWORD, Indoors, address_of
 from running import Correspondence, Letter
 
-from pbmserv.commands.table.looking import Follow
-from pbmserv.commands.table.playing import MakeMove
-from pbmserv.commands.table.starting import Accept, Challenge
 from pbmserv.service.boards import followers
-
-
-def begin(alice: Guest, bob: Guest) -> None:
-    """A new board of the two."""
-    alice.asks(Challenge("blackbox", (alice.userid, bob.userid)))
-    bob.replies(bob.letters()[-1], Accept(None, None, None))
 
 
 def test_hidden_facts_change_no_letter_to_followers(server: Correspondence) -> None:
@@ -26,10 +16,13 @@ def test_hidden_facts_change_no_letter_to_followers(server: Correspondence) -> N
     for turn, (hers, his) in enumerate(
         ((("a5,c6,e7,g5"), ("b6,d7,f5,a7")), (("b7,d5,f6,c7"), ("g6,e5,a6,b5")))
     ):
-        alice, bob, carol = guests(server, f"alice{turn}", f"bob{turn}", f"carol{turn}")
-        begin(alice, bob)
+        alice, bob, carol = (f"{name}{turn}" for name in ("alice", "bob", "carol"))
+        homes = {name: server.sign_up(name) for name in (alice, bob, carol)}
         board = turn + 1
-        carol.asks(Follow(board, None, "all"))
+        server.send(homes[alice], f"blackbox challenge {alice} secret {bob}")
+        server.send(homes[bob], f"accept {board} {bob} secret")
+        server.send(homes[carol], f"subscribe {board} {carol} secret")
+        server.letters(homes[carol])
         for player, text in (
             (alice, hers),
             (bob, his),
@@ -38,9 +31,9 @@ def test_hidden_facts_change_no_letter_to_followers(server: Correspondence) -> N
             (bob, "!c3"),
             (bob, "2"),
         ):
-            player.asks(MakeMove(None, board, None, text))
-        letters = carol.letters()
-        assert len(letters) == 5
+            server.send(homes[player], f"move {board} {player} secret {text}")
+        letters = server.letters(homes[carol])
+        assert len(letters) == 4, "after each turn"
         seen.append([_neutral(letter, turn, board) for letter in letters])
     assert seen[0] == seen[1]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,8 @@ from rows import rows
 from typer.testing import CliRunner
 
 from pbmserv.cli.main import app as pbmserv
-from pbmserv.engine.position import Position, opening, replay, without_seed
+from pbmserv.engine.position import replay
 from pbmserv.engine.record import (
-    NO_SEED,
     GameRecord,
     Ply,
     Scoresheet,
@@ -25,8 +23,7 @@ from pbmserv.engine.record import (
     write_record,
 )
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Seat, Step
+from pbmserv.engine.types import Seat
 from pbmserv.errors import NotUnderstood
 
 words = st.text(
@@ -69,16 +66,9 @@ def test_a_written_score_sheet_is_read_back(sheet: Scoresheet, mailed: bool) -> 
 def test_a_blank_where_a_line_is_folded_is_kept() -> None:
     for length in range(40, 80):
         ply = Ply(1, Seat(0), f"{'x' * length} {'y' * 40}", free=False)
-        record = GameRecord("blackbox", 1, 1, (), NO_SEED, (ply,))
+        record = GameRecord("blackbox", 1, 1, (), b"", (ply,))
         sheet = Scoresheet(record, ("alice",), 12, "2026-03-05", "alice 1 (solved)")
         assert read_record(write_record(sheet)) == sheet
-
-
-def newest(game: AnyGame, record: GameRecord) -> Position:
-    position = opening(game, record)
-    for ply in record.plies:
-        position = position.play(ply)
-    return position
 
 
 @rows("game", GAMES, ids=lambda game: game.info.key)
@@ -90,35 +80,10 @@ def test_a_game_plays_back_to_the_same_end(game: AnyGame, seed: bytes) -> None:
     assert outcome is not None
     names = tuple(f"player{seat}" for seat in range(full.seats))
     result = result_of(names, outcome.places, outcome.reason)
-    sheet = Scoresheet(without_seed(newest(game, full), full), names, 12, "2026-03-05", result)
+    sheet = Scoresheet(full, names, 12, "2026-03-05", result)
     again = read_record(write_record(sheet))
     assert again == sheet
-    assert again.record.seed == NO_SEED
     assert [step.state for step in replay(game, again.record)] == states
-
-
-def test_a_seed_is_written_only_where_chance_had_a_part() -> None:
-    class Dice:
-        """Each move adds a throw, if the options say so."""
-
-        def options(self, words: tuple[str, ...], seats: int) -> bool:
-            return "-dice" in words
-
-        def setup(self, seats: int, options: bool, rng: Rng) -> tuple[bool, int]:
-            return options, 0
-
-        def apply(self, state: tuple[bool, int], seat: Seat, move: object, rng: Rng) -> Step:
-            return Step((state[0], state[1] + (rng.below(10**9) if state[0] else 1)), {None: "x"})
-
-        def outcome(self, state: tuple[bool, int]) -> None:
-            """Return no outcome: the game never ends."""
-
-    record = GameRecord("dice", 1, 1, (), b"a very secret seed", (Ply(1, Seat(0), "x", False),))
-    assert without_seed(newest(Dice(), record), record).seed == NO_SEED
-    thrown = replace(record, options=("-dice",))
-    assert without_seed(newest(Dice(), thrown), thrown) == thrown
-    text = write_record(Scoresheet(thrown, ("alice",), 1, "2026-03-05", "alice 1 (over)"))
-    assert thrown.seed.hex() in text
 
 
 SHEET = """pbmserv record 1

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from pbmserv.engine.clocks import (
     EVENT_CLOCK,
     RECOVERY,
-    WARNING,
     Forfeit,
     Person,
     Remind,
@@ -34,13 +33,8 @@ FRIDAY = datetime(2026, 3, 6, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
-UP = Server((), FRIDAY - DAY)
 BANK = Terms(nag=7, forfeit=0, total=14, increment=1, cap=30)
 ZONES = ["UTC", "Europe/Berlin", "Asia/Kathmandu", "Pacific/Auckland", "America/Havana"]
-
-
-def at(days: float) -> datetime:
-    return FRIDAY + days * DAY
 
 
 def test_a_turn_uses_the_bank_and_adds_to_it_up_to_the_cap() -> None:
@@ -56,55 +50,9 @@ def test_a_turn_uses_the_bank_and_adds_to_it_up_to_the_cap() -> None:
     assert BANK.limit(SeatClock(used=used)) == 33 * DAY - HOUR
 
 
-def test_a_bank_ends_exactly_and_is_warned_of_a_day_and_a_night_before() -> None:
-    clock, person = SeatClock(FRIDAY), Person()
-    assert decide(clock, BANK, person, UP, at(0)) == Wait(at(7))
-    warned = SeatClock(FRIDAY, (at(7),), covered=7 * DAY)
-    assert decide(warned, BANK, person, UP, at(7)) == Wait(at(14) - WARNING + 5 * HOUR)  # a night
-    assert decide(clock, BANK, person, UP, at(14)) == Forfeit(total=True)
-    nearly = SeatClock(FRIDAY, used=13.5 * DAY)
-    assert decide(nearly, BANK, person, UP, at(0.4)) == Wait(at(0.5)), (
-        "the letter of the turn said it"
-    )
-    assert decide(nearly, BANK, person, UP, at(0.5)) == Forfeit(total=True)
-
-
-def test_a_digest_that_would_come_too_late_is_no_warning() -> None:
-    reader, nearly = Person(digest=True), SeatClock(FRIDAY, used=13.5 * DAY)
-    assert decide(nearly, BANK, reader, UP, at(0) + MINUTE) == Remind()
-    reminder = clock_after_reminder(nearly, BANK, reader, UP, at(0) + MINUTE)
-    assert reminder is not None
-    assert decide(reminder, BANK, reader, UP, at(0.1)) == Wait(at(0.5))
-    full = SeatClock(FRIDAY)
-    reminder = clock_after_reminder(full, BANK, reader, UP, at(12.8), DAY)
-    assert reminder is not None
-    assert decide(reminder, BANK, reader, UP, at(13.5)) == Wait(at(14)), "the digest said it"
-
-
-def test_weekends_do_not_count_where_the_player_lives() -> None:
-    terms = Terms(0, 0, 10, 1, 30, weekdays=True)
-    left = time_left(SeatClock(FRIDAY), terms, Person(), UP, at(0))
-    assert left is not None
-    assert left.until == at(14), "two weekends"
-    auckland = Person(ZoneInfo("Pacific/Auckland"))
-    left = time_left(SeatClock(FRIDAY), terms, auckland, UP, at(3))
-    assert left is not None
-    assert left.counted == 8 * DAY + 23 * HOUR, "it was Saturday there already"
-
-
-def test_only_so_many_days_of_absence_count_in_an_event() -> None:
-    away = [(at(2), at(12)), (at(20), at(40))]
-    assert first_part(away, at(0), 14 * DAY) == [(at(2), at(12)), (at(20), at(24))]
-    assert first_part(away, at(0), 99 * DAY) == away
-    assert first_part(away, at(8), 5 * DAY) == [(at(8), at(12)), (at(20), at(21))]
-    assert first_part([], at(0), DAY) == []
-
-
 def test_terms_for_an_answer_have_no_bank() -> None:
     assert BANK.for_answer() == Terms()
     assert Terms(7, 9, 14, 1, 30).for_answer() == Terms(7, 9)
-    assert Terms(*BANK.as_list()) == BANK
-    assert Terms(*[3, 10, None]) == Terms(3, 10), "a row of before"
 
 
 # -- against a simulation ------------------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""The engine's clocks, rule by rule."""
+"""The engine's clocks: spans of time, wishes for reminders, nights, and what stories do not reach.
+
+`test_stories`, `test_tray` and the simulated year show what the clocks do.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,7 @@ from pbmserv.engine.clocks import (
     Wait,
     clocks_after_turn,
     decide,
-    from_json,
     read_remind,
-    to_json,
 )
 from pbmserv.engine.clocks import clock_after_reminder as remind
 from pbmserv.engine.time_spans import (
@@ -52,19 +53,8 @@ def reminded(*days: float) -> SeatClock:
 
 
 def look_at(terms: Terms, before: tuple[timedelta, ...] = ()) -> datetime | None:
-    """Return the moments at which the worker looks at a wait that begins at noon."""
+    """Return the moment of the first look at a wait that begins at noon."""
     return clocks_after_turn((SeatClock(),), {Seat(0)}, (), NOON, {}, terms, [before])[1]
-
-
-def test_a_board_without_a_waiting_opponent_ends_without_a_reminder() -> None:
-    terms = Terms(alone=True)
-    assert look_at(terms) == at(21)
-    assert decide(SeatClock(NOON), terms, Person.of("UTC", "2d"), UP, at(20)) == Wait(at(21))
-    assert decide(SeatClock(NOON), terms, Person(), UP, at(21)) == Forfeit(total=False)
-    gone = Person(away=((at(5), at(15)),))
-    assert decide(SeatClock(NOON), terms, gone, UP, at(21)) == Wait(at(31))
-    endless = Terms(7, 0, alone=True)
-    assert decide(SeatClock(NOON), endless, Person(), UP, at(900)) == Wait(None)
 
 
 def test_a_letter_reminds_of_what_becomes_due_in_the_next_hours_and_once() -> None:
@@ -80,28 +70,6 @@ def test_a_letter_reminds_of_what_becomes_due_in_the_next_hours_and_once() -> No
     assert remind(SeatClock(NOON), Terms(), gone, UP, at(7)) is None
     down = Server(((at(6), at(7)),), at(7))
     assert remind(SeatClock(NOON), Terms(), Person(), down, at(7) + HOUR / 2) is None
-
-
-def test_a_digest_is_the_reminder_of_its_reader() -> None:
-    person = Person(digest=True)
-    clock = SeatClock(NOON)
-    assert decide(clock, Terms(), person, UP, at(7)) == Wait(at(21))
-    reminder = remind(clock, Terms(), person, UP, at(6.5), DAY)
-    assert reminder is not None
-    assert decide(reminder, Terms(), person, UP, at(7)) == Wait(at(21))
-    assert decide(reminder, Terms(), person, UP, at(21)) == Forfeit(total=False)
-    assert remind(reminder, Terms(), person, UP, at(18.5), DAY) is None
-    assert remind(reminder, Terms(), person, UP, at(19.5), DAY) is not None
-    # Without a digest that says it, nothing is lost; and a look is always ahead of the clock.
-    assert decide(clock, Terms(), person, UP, at(21)) == Wait(at(22))
-    assert decide(clock, Terms(7, 0), person, UP, at(21)) == Wait(None)
-
-
-def test_zero_means_never() -> None:
-    assert decide(SeatClock(NOON), Terms(0, 0), Person(), UP, at(900)) == Wait(None)
-    assert decide(SeatClock(NOON), Terms(0, 5), Person(), UP, at(0)) == Wait(at(4))
-    assert decide(reminded(7), Terms(7, 0), Person(), UP, at(900)) == Wait(None)
-    assert look_at(Terms(0, 0)) is None
 
 
 def test_without_a_reminder_one_comes_in_place_of_the_forfeit_and_a_day_is_left() -> None:
@@ -142,27 +110,6 @@ def test_wishes_are_read(written: str, offsets: tuple[timedelta, ...], night: bo
 )
 def test_nights_end_at_seven_by_local_clocks(moment: str, morning: str) -> None:
     assert next_daytime(datetime.fromisoformat(moment), BERLIN) == datetime.fromisoformat(morning)
-
-
-def test_a_turn_stops_one_clock_and_starts_the_other() -> None:
-    both, terms = {Seat(0), Seat(1)}, (Terms(), [(), ()])
-    clocks, look = clocks_after_turn((SeatClock(), SeatClock()), both, (), at(0), {}, *terms)
-    assert clocks == (SeatClock(NOON), SeatClock(NOON))
-    assert look == at(7)
-    clocks = (reminded(7), reminded(7))
-    clocks, look = clocks_after_turn(
-        clocks, {Seat(1)}, {Seat(0)}, at(8), {Seat(0): 8 * DAY}, *terms, due_at=at(20)
-    )
-    assert clocks == (SeatClock(None, (), 8 * DAY), reminded(7))
-    assert look == at(20), "what was known of a clock that runs on"
-    clocks, look = clocks_after_turn(clocks, {Seat(0)}, {Seat(1)}, at(9), {}, *terms, due_at=look)
-    assert clocks == (SeatClock(at(9), (), 8 * DAY), SeatClock())
-    assert look == at(16)
-    (again, _), look = clocks_after_turn(
-        clocks, {Seat(0)}, {Seat(0)}, at(10), {}, *terms, due_at=look
-    )
-    assert again == SeatClock(at(10), (), 8 * DAY)
-    assert look == at(17)
 
 
 def test_an_unknown_zone_is_utc() -> None:
@@ -248,10 +195,3 @@ def test_no_look_is_promised_before_its_time_and_the_first_one_is_early_enough(
         assert isinstance(decision, Wait)
         assert decision.until is None or decision.until > now
         assert decision.until is None or (first is not None and first <= decision.until)
-
-
-@given(st.lists(moments, max_size=3), st.none() | moments, st.integers(0, 10**12))
-def test_clocks_come_back_from_their_rows(nags: list, since: datetime | None, used: int) -> None:
-    clock = SeatClock(since, tuple(nags), timedelta(microseconds=used), timedelta(seconds=used))
-    assert from_json(to_json((clock, SeatClock()))) == (clock, SeatClock())
-    assert from_json(None) == ()

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from solutions import box_of, solution
 
 from pbmserv.games.blackbox.bots import trees
 from pbmserv.games.blackbox.bots.difficulty import grade
-from pbmserv.games.blackbox.game_ids import atoms_of, read_id
-from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.game_ids import atoms_of
 from pbmserv.games.blackbox.options import Grade, Options
 from pbmserv.service.schedule import scheduler
 from pbmserv.service.solo.daily_box import day_of
-from pbmserv.store.boards import boards
 from pbmserv.store.shared_boxes.day_numbers import number_of
 
 pytestmark = pytest.mark.slow
@@ -41,21 +40,9 @@ def one_house(tmp_path: Path) -> Iterator[Indoors]:
         yield server
 
 
-def box_of(house: Indoors, letter: Posted) -> str:
-    """The game ID behind a day's letter, which no letter shows."""
-    assert letter.board is not None
-    with house.server.database.reading.connect() as connection:
-        board = boards.load(connection, letter.board)
-    assert board is not None
-    (word,) = [word for word in board.options if word.startswith("-id=")]
-    return word.removeprefix("-id=")
-
-
 def answer(house: Indoors, letter: Posted) -> str:
-    """The move that solves the box of a letter."""
-    game = read_id(box_of(house, letter))
-    cells = geometry(game.width, game.height)
-    return ",".join(["1", *("+" + cells.name(cell) for cell in sorted(atoms_of(game))), "?"])
+    """A ray, and the guess that solves the box of a letter."""
+    return f"1,{solution(box_of(house.server, letter.board))}"
 
 
 def days(house: Indoors, hours: int, step: int = 1) -> list[Posted]:
@@ -72,19 +59,19 @@ def test_everybody_gets_the_same_box_at_their_hour(house: Indoors) -> None:
     house.send(BOB, f"blackbox daily bob {PASSWORD} 23:30")  # 14:30 UTC
     letters = days(house, 24)
     assert [letter.recipient for letter in letters] == [BOB, ALICE]
-    assert box_of(house, letters[0]) == box_of(house, letters[1])
+    assert box_of(house.server, letters[0].board) == box_of(house.server, letters[1].board)
     assert len({letter.board for letter in letters}) == 2
     number = number_of(day_of(house.server.clock.now() - timedelta(days=1)))
     assert all(f"Daily Box {number}" in letter.text for letter in letters)
     for letter in letters:
-        assert box_of(house, letter).partition(":")[2] not in letter.raw.decode()
+        assert box_of(house.server, letter.board).text.partition(":")[2] not in letter.raw.decode()
 
 
 def test_the_first_comes_at_once_where_the_hour_is_over(house: Indoors) -> None:
     settled, first = house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
     assert "Today's is on its way." in settled.one_line
     (second,) = days(house, 24)
-    assert box_of(house, first) != box_of(house, second)
+    assert box_of(house.server, first.board) != box_of(house.server, second.board)
 
 
 def test_nobody_gets_a_box_twice_whatever_they_change(house: Indoors) -> None:
@@ -183,7 +170,7 @@ def test_the_week_gets_harder_and_letters_and_pages_name_the_grade(one_house: In
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
     grades = []
     for day in days(house, 7 * 24, 8):
-        game = read_id(box_of(house, day))
+        game = box_of(house.server, day.board)
         options = Options(game.width, game.height, game.least, game.most)
         true = grade(options, atoms_of(game))
         assert true is not None

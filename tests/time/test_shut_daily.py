@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from solutions import atoms_in, box_of, solution
 from sqlalchemy import select
 
-from pbmserv.games.blackbox.game_ids import atoms_of, read_id
-from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.store.boards import boards
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow
@@ -35,29 +33,13 @@ def daily_of(house: Indoors, userid: str) -> Posted:
     return letter
 
 
-def box_of(house: Indoors, letter: Posted) -> tuple[str, tuple[str, ...]]:
-    """The game ID of a letter's box, and its cells with atoms."""
-    assert letter.board is not None
-    with house.server.database.reading.connect() as connection:
-        board = boards.load(connection, letter.board)
-    assert board is not None
-    (word,) = [word for word in board.options if word.startswith("-id=")]
-    game = read_id(word.removeprefix("-id="))
-    cells = geometry(game.width, game.height)
-    return word.partition(":")[2], tuple(cells.name(cell) for cell in sorted(atoms_of(game)))
-
-
-def solution(cells: tuple[str, ...]) -> str:
-    return ",".join((*("+" + cell for cell in cells), "?"))
-
-
-def wrong_guess(cells: tuple[str, ...]) -> str:
+def wrong_guess(cells: Sequence[str]) -> str:
     """A guess that is wrong about one atom."""
     free = next(cell for cell in ("A1", "B1", "C1", "D1", "E1", "F1") if cell not in cells)
-    return solution((free, *cells[1:]))
+    return ",".join(f"+{cell}" for cell in (free, *cells[1:])) + ",?"
 
 
-def opens(letter: Posted, box: str, cells: tuple[str, ...]) -> bool:
+def opens(letter: Posted, box: str, cells: Sequence[str]) -> bool:
     """Return whether a letter or its files reveal the box, apart from the reader's own markers."""
     whole = letter.raw.decode()
     files = [part.get_content() for part in letter.message.iter_attachments()]
@@ -75,7 +57,7 @@ ENDS = ("resign", "wrong guess")
 
 def end(house: Indoors, letter: Posted, how: str) -> list[Posted]:
     if how == "wrong guess":
-        return house.reply(letter, wrong_guess(box_of(house, letter)[1]))
+        return house.reply(letter, wrong_guess(atoms_in(box_of(house.server, letter.board))))
     return house.reply(letter, how)
 
 
@@ -118,7 +100,8 @@ def test_other_players_learn_nothing_of_the_box_before_the_day_is_over(
 ) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} report=always")
     letter = daily_of(house, "alice")
-    box, cells = box_of(house, letter)
+    game = box_of(house.server, letter.board)
+    box, cells = game.text.partition(":")[2], atoms_in(game)
     (moved,) = house.reply(letter, "1")
     ended = end(house, moved, how)
     assert [letter.kind for letter in ended] == ["result"]
@@ -138,8 +121,9 @@ def test_other_players_learn_nothing_of_the_box_before_the_day_is_over(
 
 def test_a_player_who_solved_the_box_may_see_it(house: Indoors) -> None:
     letter = daily_of(house, "alice")
-    box, cells = box_of(house, letter)
-    (result,) = house.reply(letter, solution(cells))
+    game = box_of(house.server, letter.board)
+    box, cells = game.text.partition(":")[2], atoms_in(game)
+    (result,) = house.reply(letter, solution(game))
     assert opens(result, box, cells)
     (record,) = house.reply(result, "record")
     assert record.kind == "record"
@@ -147,11 +131,12 @@ def test_a_player_who_solved_the_box_may_see_it(house: Indoors) -> None:
 
 def test_the_box_stays_shut_while_a_player_is_still_solving_it(house: Indoors) -> None:
     letter, other = daily_of(house, "alice"), daily_of(house, "bob")
-    box, cells = box_of(house, letter)
+    game = box_of(house.server, letter.board)
+    box, cells = game.text.partition(":")[2], atoms_in(game)
     house.reply(letter, "solve")
     house.live(hours=13)
     (shown,) = house.reply(letter, "show")
     assert not opens(shown, box, cells)
-    house.reply(other, solution(cells))
+    house.reply(other, solution(game))
     (shown,) = house.reply(letter, "show")
     assert opens(shown, box, cells)

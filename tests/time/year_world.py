@@ -1,4 +1,4 @@
-"""A year, or half of one, of players who move late, go away and come back, and a server that fails.
+"""A year, or a third of one, of players who move late and go away, and a server that fails.
 
 The driver moves the clock from one thing that happens to the next. The house under test says
 what it does by itself; the driver writes down what was waited for and what came of it.
@@ -19,7 +19,7 @@ from year_rules import DAY, HOUR, Human, Span, Waiting
 
 BEGINNING = datetime(2026, 10, 1, 12, tzinfo=UTC)
 END = BEGINNING + (365 if DEEP else 122) * DAY
-"""Half a year has both changes of clocks in Europe and America, and one in Australia."""
+"""A third of a year has a change of clocks in Europe, in America and in Australia."""
 ZONES = (
     "UTC",
     "Europe/Berlin",

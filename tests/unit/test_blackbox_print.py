@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import pty
 import re
-import subprocess
-import sys
 import zlib
 from pathlib import Path
 
 import pytest
+from fork_server import Forked
 from rows import rows
 from typer.testing import CliRunner, Result
 
@@ -128,17 +127,12 @@ def test_a_file_can_be_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_no_pdf_is_written_to_a_terminal() -> None:
-    root = str(Path(__file__).resolve().parents[2])
+def test_no_pdf_is_written_to_a_terminal(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-m", "pbmserv", "blackbox", "print", "1x1", "8x8/5#a"],
-        stdout=theirs,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": root},
-        check=False,
-    )
+    errors = tmp_path / "errors"
+    with errors.open("w") as stderr:
+        command = ["blackbox", "print", "1x1", "8x8/5#a"]
+        assert Forked(command, os.environ, theirs, stderr.fileno()).wait(60) == 2
     os.close(theirs)
     os.close(ours)
-    assert done.returncode == 2
-    assert b"a terminal cannot show a PDF" in done.stderr
+    assert "a terminal cannot show a PDF" in errors.read_text()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hmac
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,15 +37,6 @@ def test_nobody_counts_letters_by_their_tokens(purpose: Purpose) -> None:
 
 def test_the_number_of_a_letter_looks_different_in_each_of_its_addresses() -> None:
     assert len({_about(RING.token(ReplyAddress(p, 7, 12, 0, 1))) for p in OF_LETTERS}) == 4
-
-
-@rows("purpose", OF_LETTERS)
-def test_tokens_from_before_are_read(purpose: Purpose) -> None:
-    """Letters in mailboxes carry numbers that are not enciphered."""
-    body = bytes((1, purpose, 7, 12, 0, 1))
-    mac = hmac.digest(b"a key" * 8, b"reply-address\0" + body, "sha256")[:10]
-    old = base64.b32encode(body + mac).decode().rstrip("=").lower()
-    assert RING.read(old) == ReplyAddress(purpose, 7, 12, 0, 1)
 
 
 @given(st.sampled_from([*set(Purpose) - OF_PAGES]), NUMBERS, NUMBERS, st.integers(1, 40))

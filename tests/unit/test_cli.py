@@ -43,13 +43,6 @@ def test_words_of_others_do_not_control_the_terminal(capsys) -> None:
     assert set(capsys.readouterr()) == {"red ?[31m?\tline\nend\n"}
 
 
-def test_help_names_every_command(capsys) -> None:
-    assert run(["--help"]) == 0
-    out = capsys.readouterr().out
-    for command in ("serve", "send", "read", "config", "db", "inbox", "blackbox"):
-        assert f" {command} " in out
-
-
 def test_lists_can_be_limited_to_every_state() -> None:
     assert tuple(PlayerState) == get_args(users.State)
     assert tuple(BoardStatus) == get_args(boards.Status)

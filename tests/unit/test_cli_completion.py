@@ -36,7 +36,7 @@ def test_a_typed_beginning_is_completed(typed, subject):
 
 
 def test_everything_that_is_offered_is_a_command():
-    games = entry_points(group=GROUP).names
+    games = {key: key for key in entry_points(group=GROUP).names}
     for subject in [*offered(""), *offered("blackbox ")]:
         (line,) = read_new_mail(subject, "", games).lines
         unknown = {"unknown-command", "not-a-command", "unknown-game"}

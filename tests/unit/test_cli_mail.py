@@ -11,6 +11,7 @@ from email import message_from_bytes
 from email.policy import default
 
 import pytest
+from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import Envelope
 from migrated import migrated
 from processes import Sink
@@ -30,10 +31,10 @@ from pbmserv.store.delivery.arrivals import NewArrival
 class Door(Sink):
     """A mail server that keeps mails with their envelopes, and answers as it is told."""
 
-    def __init__(self) -> None:
+    def __init__(self, **options) -> None:
         self.came: list[Envelope] = []
         self.answer = "250 noted"
-        super().__init__()
+        super().__init__(**options)
 
     async def handle_DATA(self, server, session, envelope):
         self.came.append(envelope)
@@ -140,40 +141,13 @@ def test_a_server_that_turns_everybody_away_is_quoted(monkeypatch, capsys) -> No
 
 @pytest.mark.parametrize("place", ["socket", "port"])
 def test_lmtp_is_used_where_there_is_no_smtp(monkeypatch, capsys, tmp_path, place) -> None:
-    if place == "socket":
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(str(tmp_path / "lmtp"))
-        listener.listen()
-        monkeypatch.setenv("PBMSERV_LMTP", str(tmp_path / "lmtp"))
-    else:
-        listener = socket.create_server(("127.0.0.1", 0))
-        monkeypatch.setenv("PBMSERV_LMTP", f"127.0.0.1:{listener.getsockname()[1]}")
-    monkeypatch.setenv("PBMSERV_SMTP", "")
-    commands: list[bytes] = []
-
-    def serve() -> None:
-        connection, _ = listener.accept()
-        with connection, connection.makefile("rwb") as wire:
-            wire.write(b"220 lmtp\r\n")
-            wire.flush()
-            for line in wire:
-                commands.append(line.split()[0].upper())
-                if commands[-1] == b"DATA":
-                    wire.write(b"354 go on\r\n")
-                    wire.flush()
-                    while wire.readline() != b".\r\n":
-                        pass
-                wire.write(b"250 2.1.5 taken\r\n")
-                wire.flush()
-
-    thread = threading.Thread(target=serve)
-    thread.start()
-    code = run(["send", "--from", "b@x", "hello"])
-    thread.join()
-    listener.close()
-    assert code == 0
-    assert capsys.readouterr().out == "250 2.1.5 taken\n"
-    assert commands[0] == b"LHLO"
+    path = tmp_path / "lmtp" if place == "socket" else None
+    with closing(Door(path=path, kind=LMTP)) as door:  # which does not know EHLO
+        monkeypatch.setenv("PBMSERV_LMTP", str(path or f"127.0.0.1:{door.port}"))
+        monkeypatch.setenv("PBMSERV_SMTP", "")
+        assert run(["send", "--from", "b@x", "hello"]) == 0
+    assert capsys.readouterr().out == "250 noted\n"
+    assert len(door.came) == 1
 
 
 @pytest.mark.parametrize(

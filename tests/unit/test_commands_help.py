@@ -18,7 +18,7 @@ from pbmserv.errors import PlayerError
 from pbmserv.views.environment import environment
 from pbmserv.views.texts import refusal_sentence
 
-GAMES = frozenset({"blackbox"})
+GAMES = {"blackbox": "Blackbox"}
 
 
 def page(subject, games=GAMES):
@@ -37,8 +37,8 @@ def test_every_row_has_its_page(row):
 
 
 def test_examples_are_about_games_of_the_server():
-    assert topic("ladder", {"chess"}).values["example"] == "ladder chess"
-    assert not topic("resign", {"chess"}).values["example"]
+    assert topic("ladder", {"chess": "Chess"}).values["example"] == "ladder chess"
+    assert not topic("resign", {"chess": "Chess"}).values["example"]
 
 
 @rows(
@@ -150,7 +150,7 @@ def garbled():
     lines += ["message alice secret " + " ".join(f"p{i}" for i in range(9)), "show 1 alice"]
     lines += ["league alice secret", "event alice secret" + " x" * 31]
     readings = [read_new_mail(line, "", GAMES) for line in lines]
-    readings.append(read_new_mail("challenge alice bob", "", {"a", "b"}))
+    readings.append(read_new_mail("challenge alice bob", "", {"a": "A", "b": "B"}))
     readings.append(read_reply_to(Answered.QUESTION, "412: g\nwhat else?", GAMES))
     readings.append(read_new_mail("", "multiple", GAMES))
     readings += [

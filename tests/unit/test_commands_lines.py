@@ -33,7 +33,7 @@ from pbmserv.commands.table.playing import (
 from pbmserv.commands.table.row_types import Arguments, Place
 from pbmserv.commands.table.starting import Accept, Challenge, Seek
 
-GAMES = frozenset({"blackbox"})
+GAMES = {"blackbox": "Blackbox"}
 ALICE = Credentials("alice", Secret("secret"))
 B = "blackbox"
 

@@ -18,7 +18,7 @@ from pbmserv.commands.table.catalogue import (
 from pbmserv.commands.table.row_types import Trait
 from pbmserv.commands.table.spelling import is_misspelling
 
-GAMES = frozenset({"blackbox"})
+GAMES = {"blackbox": "Blackbox"}
 
 UNDERSTOOD = {
     "accept": "accpet acept accetp",

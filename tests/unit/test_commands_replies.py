@@ -13,7 +13,7 @@ from pbmserv.commands.table.playing import Preview
 from pbmserv.commands.table.starting import Accept
 from pbmserv.errors import PlayerError
 
-GAMES = frozenset({"blackbox"})
+GAMES = {"blackbox": "Blackbox"}
 
 
 def reply(body):

@@ -9,7 +9,7 @@ from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.errors import PlayerError
 
-GAMES = frozenset({"blackbox"})
+GAMES = {"blackbox": "Blackbox"}
 
 PASSWORDS = st.one_of(
     st.from_regex(r"[A-Za-z0-9_-]{3,16}", fullmatch=True),

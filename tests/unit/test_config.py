@@ -105,15 +105,6 @@ def test_numbers_switches_and_lists_need_no_quotes(tmp_path: Path) -> None:
     assert settings.operators == frozenset()
 
 
-def test_all_wrong_settings_are_named_at_once() -> None:
-    lines = refusal_of(smtp="nonsense", web="localhost", signup="maybe").splitlines()
-    assert [line.split()[0] for line in lines] == ["PBMSERV_SMTP", "PBMSERV_WEB", "PBMSERV_SIGNUP"]
-    assert lines[2] == (
-        'PBMSERV_SIGNUP = "maybe" (environment PBMSERV_SIGNUP): '
-        "write confirm, open or closed, such as confirm"
-    )
-
-
 def test_operators_are_userids_in_any_case_and_with_any_separator() -> None:
     assert load({}, None).settings.operators == frozenset()
     settings = from_env(operators=" Alice,bob  carol-2").settings

@@ -62,19 +62,6 @@ def test_one_move_stands_among_words_that_say_a_move(
 
 
 @pytest.mark.parametrize(
-    ("text", "rest"),
-    [
-        ("I play Nf3, thanks", "Nf3"),
-        ("Please take e2 e4!", "e2 e4"),
-        ("Is Nf3 good?", ""),
-        ("May I play Nf3?", "Nf3?"),
-    ],
-)
-def test_talk_around_a_move_is_left_out(text: str, rest: str) -> None:
-    assert matching.without_talk(text) == rest
-
-
-@pytest.mark.parametrize(
     ("text", "freely", "is_like"),
     [
         ("b2", False, True),
@@ -100,9 +87,3 @@ def test_a_beginning_of_several_moves_names_them_all() -> None:
     assert matching.beginning_with("e2 e4", moves) == ["e2e4"]
     assert matching.beginning_with("!", moves) == []
     assert matching.beginning_with("bid -1", ("bid 1", "bid 12")) == []
-
-
-def test_many_choices_are_cut_off() -> None:
-    assert matching.choices(["A1"]) == "A1"
-    assert matching.choices(["A1", "B1", "C1"]) == "A1, B1 or C1"
-    assert matching.choices([f"A{n}" for n in range(1, 10)]).endswith("A7, A8 and others")

@@ -51,6 +51,7 @@ from pbmserv.stages.messages import (
     NoteStops,
     ProbeWrite,
     PutOffBot,
+    ReleaseLostLetters,
     RenewLetters,
     Request,
     RetryKeptMail,
@@ -61,7 +62,7 @@ from pbmserv.stages.messages import (
 )
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.bots import ReportRequest
-from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
+from pbmserv.store.delivery.letter_claims import ClaimedLetter
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 250_001, tzinfo=UTC)
 BY = Signature("olga", "it was asked for")
@@ -75,8 +76,7 @@ RESULTS = (
     Sent(1),
     Later(2, NOW, "450 later"),
     Failed(3, "550"),
-    Untried(4, NOW),
-    Untried(5, NOW, "x"),
+    Untried(4, NOW, "x"),
 )
 ORDERS: tuple[Order, ...] = (
     order(people.suspend, "alice", end_games=True),
@@ -131,8 +131,10 @@ STATE = StageState(
 EXCHANGES: list[tuple[Request[Any], Any]] = [
     (AskState(), STATE),
     (ProbeWrite(), None),
-    (ClaimLetters("here", Claim(100, (1, 2), ("x.example",), NOW)), LETTERS),
-    (ClaimLetters("here", Claim(100)), []),
+    (ClaimLetters("here", 16), LETTERS),
+    (ClaimLetters("here", 1), []),
+    (ReleaseLostLetters("here", (1, 2)), None),
+    (ReleaseLostLetters("here", ()), None),
     (RenewLetters((1, 2)), None),
     (SettleLetters(RESULTS), None),
     (NoteStops((Stop("a", "nim", NOW, "post1", "nim.py, line 3"),)), None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mail_quotes import MARKUP
+from own_domain import HOUSE
 from rows import rows
 
 from pbmserv.inbound.html import read_html
@@ -21,7 +22,7 @@ SAID = "g,+b2\n\nGood luck!"
 def read(file: Path) -> Mail:
     raw = file.read_bytes().replace(b"\n", b"\r\n")
     envelope = Envelope("alice@players.example", "b+12@games.example", raw)
-    return read_mail(envelope, host="games.example", is_ours=lambda _: False)
+    return read_mail(envelope, HOUSE)
 
 
 @rows("file", REPLIES, ids=[file.stem for file in REPLIES])
@@ -80,7 +81,7 @@ def test_no_way_of_marking_a_quote_lets_it_through(markup):
 def armoured(kind: str, text: str) -> Mail:
     raw = f"From: a@players.example\r\nContent-Type: {kind}; charset=utf-8\r\n\r\n{text}"
     envelope = Envelope("alice@players.example", "b+12@games.example", raw.encode())
-    return read_mail(envelope, host="games.example", is_ours=lambda _: False)
+    return read_mail(envelope, HOUSE)
 
 
 ARMOUR = ("-----BEGIN PGP MESSAGE-----", "", "hQEMA1234", "=abcd", "-----END PGP MESSAGE-----")

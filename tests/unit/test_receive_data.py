@@ -16,7 +16,7 @@ LARGEST = 4_000
 
 
 class Kept:
-    """A handler that keeps what it is given."""
+    """A handler of both protocols, that keeps what it is given."""
 
     def __init__(self) -> None:
         self.mails: list[object] = []
@@ -24,16 +24,25 @@ class Kept:
     async def handle_MAIL(
         self, server: Any, session: Any, envelope: Any, address: str, options: list[str]
     ) -> str:
-        envelope.mail_from = address
-        return "250 OK"
+        return self.begin_mail(envelope, address)
 
     async def handle_RCPT(
         self, server: Any, session: Any, envelope: Any, address: str, options: list[str]
     ) -> str:
-        envelope.rcpt_tos.append(address)
-        return "250 OK"
+        return self.add_recipient(server, envelope, address)
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
+        return await self.store_mail(server, envelope)
+
+    def begin_mail(self, envelope: Any, sender: str) -> str:
+        envelope.mail_from = sender
+        return "250 OK"
+
+    def add_recipient(self, server: Any, envelope: Any, recipient: str) -> str:
+        envelope.rcpt_tos.append(recipient)
+        return "250 OK"
+
+    async def store_mail(self, server: Any, envelope: Any) -> str:
         self.mails.append(envelope.content)
         return "250 kept"
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from own_domain import HOUSE
 from rows import rows
 
 from pbmserv.inbound.message import wire_refusal
 from pbmserv.inbound.robots import Automatic, automatic
-
-HOST = "play.example.net"
-
-
-def is_ours(address: str) -> bool:
-    return address.endswith("@" + HOST)
 
 
 def judge(
@@ -20,14 +15,7 @@ def judge(
     sender: str = "alice@example.org",
     subject: str = "Re: board 12",
 ) -> Automatic:
-    return automatic(
-        headers or {},
-        envelope_sender=envelope_sender,
-        sender=sender,
-        subject=subject,
-        host=HOST,
-        is_ours=is_ours,
-    )
+    return automatic(headers or {}, HOUSE, envelope_sender, sender, subject)
 
 
 @rows("before", [b"", b"a\r\n", b"b" * 998 + b"\r\n"])
@@ -60,7 +48,7 @@ def test_a_person_s_mail_may_be_answered():
         ({"x-auto-response-suppress": ["OOF, DR"]}, "auto-response-suppress"),
         ({"list-id": ["<a.example.org>"]}, "mailing-list"),
         ({"list-unsubscribe": ["<mailto:x@example.org>"]}, "mailing-list"),
-        ({"x-loop": ["PLAY.example.net"]}, "own-loop"),
+        ({"x-loop": ["PBMSERV@games.example"]}, "own-loop"),
         ({"received": ["x"] * 26}, "too-many-received"),
         ({"content-type": ["multipart/report; report-type=delivery-status"]}, "report"),
         ({"content-type": ["message/delivery-status"]}, "report"),
@@ -100,11 +88,11 @@ def test_a_mark_makes_no_persons_mail_of_a_report_or_note(mark):
         judge({**mark, "return-path": ["<>"]}),
         judge({**mark, "x-autoreply": ["yes"]}),
         judge({**mark, "content-type": ["multipart/report"]}),
-        judge({**mark, "x-loop": [HOST]}),
+        judge({**mark, "x-loop": [HOUSE.address]}),
         judge(mark, subject="Out of office: Blackbox 1"),
         judge(mark, sender="mailer-daemon@example.org"),
         judge(mark, envelope_sender="mailer-daemon@example.org"),
-        judge(mark, envelope_sender=f"pbmserv@{HOST}"),
+        judge(mark, envelope_sender=HOUSE.address),
     ):
         assert other.reason
         assert not other.only_headers
@@ -125,8 +113,8 @@ def test_auto_submitted_no_is_a_person(value):
 def test_the_null_sender_and_our_own_addresses_are_never_answered():
     assert judge(envelope_sender="").reason == "null-sender"
     assert judge(envelope_sender="<>").reason == "null-sender"
-    assert judge(sender="b+12@play.example.net").reason == "own-address"
-    assert judge(envelope_sender="b+12@play.example.net").reason == "own-address"
+    assert judge(sender="pbmserv+12@games.example").reason == "own-address"
+    assert judge(envelope_sender="pbmserv+12@games.example").reason == "own-address"
 
 
 @rows(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from own_domain import HOUSE
 from rows import rows
 
 from pbmserv.inbound.message import read_mail
@@ -63,7 +64,7 @@ def mail_of(kind: str, *names: str) -> Mail:
     parts = "".join(f"--b\n{PARTS[name]}" for name in names)
     raw = f"From: a@players.example\nContent-Type: multipart/{kind}; boundary=b\n\n{parts}--b--\n"
     envelope = Envelope("", "b+12@games.example", raw.replace("\n", "\r\n").encode())
-    return read_mail(envelope, host="games.example", is_ours=lambda _: False)
+    return read_mail(envelope, HOUSE)
 
 
 @rows(

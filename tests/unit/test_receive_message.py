@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 
+from own_domain import HOUSE
 from rows import rows
 
 from pbmserv.inbound.html import read_html
@@ -18,11 +19,7 @@ FROM = "From: Alice <alice@example.org>\r\n"
 
 def read(raw: bytes | str, sender: str = "alice@example.org") -> Mail:
     octets = raw.encode() if isinstance(raw, str) else raw
-    return read_mail(
-        Envelope(sender, "b+12@play.example.net", octets),
-        host="play.example.net",
-        is_ours=lambda address: address.endswith("@play.example.net"),
-    )
+    return read_mail(Envelope(sender, "b+12@games.example", octets), HOUSE)
 
 
 def text_of(content_type: str, body: bytes, encoding: str = "8bit") -> str:

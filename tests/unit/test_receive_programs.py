@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from own_domain import HOUSE
 from rows import rows
 
 from pbmserv.inbound.message import read_mail
@@ -23,7 +24,7 @@ def mail_of(kind: str, *parts: str) -> Mail:
     body = "".join(f"--b\n{part}" for part in parts)
     raw = f"From: a@players.example\nContent-Type: {kind}; boundary=b\n\n{body}--b--\n"
     envelope = Envelope("a@players.example", "b@games.example", raw.replace("\n", "\r\n").encode())
-    return read_mail(envelope, host="games.example", is_ours=lambda _: False)
+    return read_mail(envelope, HOUSE)
 
 
 @rows(

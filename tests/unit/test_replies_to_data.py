@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -43,7 +43,7 @@ def reply_to_data(replies: list[str], *, lmtp: bool) -> tuple[str, bool]:
     )
     mail: Any = SimpleNamespace(mail_from="", content=b"Subject: g\r\n\r\n", rcpt_tos=recipients)
     dialog = Dialog(HOUSE, Door(replies), lmtp=lmtp)
-    reply = asyncio.run(dialog.handle_DATA(server, cast("Any", None), mail))
+    reply = asyncio.run(dialog.store_mail(server, mail))
     return reply, bool(renewed)
 
 

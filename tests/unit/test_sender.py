@@ -12,8 +12,7 @@ from migrated import BEGINNING
 from running import MovableClock
 
 from pbmserv.errors import (
-    RelayBusy,
-    RelayDefers,
+    GameAway,
     RelayDown,
     RelayPermanent,
     RelayRefusesUs,
@@ -24,7 +23,7 @@ from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.sender import Sender
-from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
+from pbmserv.store.delivery.letter_claims import HEAVY, ClaimedLetter
 
 LEASE = timedelta(minutes=5)
 PATIENCE_S = 60
@@ -39,15 +38,22 @@ class Row:
     letter: OutgoingLetter | None = None
     result: Result | None = None
     effort: int = 1
+    claimed: bool = False
 
 
 @dataclass
 class MemoryOutbox:
-    """The outbox as a list; tests can make it fail, and can wait for its changes."""
+    """The outbox as a list; tests can make it fail, and can wait for its changes.
+
+    Attributes:
+        broken: calls that fail once; "claimed" and "settled" are answers that are lost.
+        before: called before letters are made.
+    """
 
     clock: MovableClock
     rows: list[Row] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
+    before: Callable[[Sequence[ClaimedLetter]], object] = lambda _: None
     claims: list[int] = field(default_factory=list)
     idle: bool = False
     changed: threading.Condition = field(default_factory=threading.Condition)
@@ -59,20 +65,30 @@ class MemoryOutbox:
                 row = like or Row(0, self.clock.now(), self.clock.now())
                 self.rows.append(replace(row, id=len(self.rows)))
 
-    def claim(self, claim: Claim) -> list[ClaimedLetter]:
+    def claim(self, most: int) -> list[ClaimedLetter]:
         with self.changed:
             self._maybe_break("claim")
             now = self.clock.now()
-            due = [row for row in self._open(claim.avoiding) if row.due and row.due <= now]
-            del due[claim.most :]
+            due = [row for row in self.rows if row.due and row.due <= now]
+            del due[most:]
             for row in due:
                 row.due = now + LEASE
+                row.claimed = True
             if due:
                 self.idle = False
                 self.claims.append(len(due))
+                self._maybe_break("claimed")
             return [queued(row) for row in due]
 
+    def release_lost(self, in_hand: Collection[int]) -> None:
+        with self.changed:
+            for row in self.rows:
+                if row.claimed and row.id not in in_hand:
+                    row.due = self.clock.now()
+                    row.claimed = False
+
     def make(self, rows: Sequence[ClaimedLetter]) -> list[OutgoingLetter]:
+        self.before(rows)
         return [letter(row.id) for row in rows]
 
     def game_of(self, row: ClaimedLetter) -> str:
@@ -84,9 +100,11 @@ class MemoryOutbox:
             for result in results:
                 row = self.rows[result.id]
                 row.result = result
+                row.claimed = False
                 row.due = result.at if isinstance(result, Later | Untried) else None
                 row.attempts += isinstance(result, Later)
             self.changed.notify_all()
+            self._maybe_break("settled")
 
     def renew(self, ids: Sequence[int]) -> None:
         with self.changed:
@@ -95,14 +113,11 @@ class MemoryOutbox:
                 self.rows[number].due = self.clock.now() + LEASE
             self.changed.notify_all()
 
-    def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
+    def next_due(self) -> datetime | None:
         with self.changed:
             self.idle = True
             self.changed.notify_all()
-            return min((row.due for row in self._open(avoiding) if row.due), default=None)
-
-    def _open(self, avoiding: Collection[str]) -> list[Row]:
-        return [row for row in self.rows if DOMAINS.get(row.id, "x.example") not in avoiding]
+            return min((row.due for row in self.rows if row.due), default=None)
 
     def _maybe_break(self, what: str) -> None:
         if what in self.broken:
@@ -152,10 +167,6 @@ class TestRelay(Relay):
         """Holds nothing."""
 
 
-DOMAINS: dict[int, str] = {}
-"""Recipient domains of letters that do not go to x.example."""
-
-
 def queued(row: Row) -> ClaimedLetter:
     octets = letter(row.id)
     return ClaimedLetter(
@@ -171,9 +182,8 @@ def queued(row: Row) -> ClaimedLetter:
 
 
 def letter(number: int) -> OutgoingLetter:
-    to = f"a@{DOMAINS.get(number, 'x.example')}"
     return OutgoingLetter(
-        number, f"<{number}@play.example>", "b@play.example", to, b"Subject: x\r\n\r\n"
+        number, f"<{number}@play.example>", "b@play.example", "a@x.example", b"Subject: x\r\n\r\n"
     )
 
 
@@ -203,7 +213,6 @@ def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock) -> Iterat
     def start(
         threads: int = 1,
         poll_s: float = 30.0,
-        domain_letters: int = 0,
         renewal_s: float = 60.0,
     ) -> Sender:
         sender = Sender(
@@ -213,7 +222,6 @@ def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock) -> Iterat
             lambda: 0.5,
             threads=threads,
             poll_s=poll_s,
-            domain_letters=domain_letters,
             renewal_s=renewal_s,
         )
         sender.start()
@@ -221,7 +229,6 @@ def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock) -> Iterat
         return sender
 
     yield start
-    DOMAINS.clear()
     for sender in started:
         assert sender.stop(PATIENCE_S)
 
@@ -252,7 +259,7 @@ def test_later_attempts_wait_longer_and_after_five_days_it_is_over(
     ]
 
 
-@pytest.mark.parametrize("call", ["claim", "settle"])
+@pytest.mark.parametrize("call", ["claim", "claimed", "settle", "settled"])
 def test_a_database_that_goes_away_for_a_moment_loses_and_doubles_nothing(
     outbox: MemoryOutbox, relay: TestRelay, begin: Begin, call: str
 ) -> None:
@@ -268,27 +275,31 @@ def test_a_relay_that_is_down_is_left_alone_and_letters_are_not_charged(
 ) -> None:
     outbox.add(20)
     relay.always = RelayDown("no connection")
-    begin()
-    results = outbox.wait_until_settled()
-    assert [type(result) for result in results] == [Later] * FAILURES + [Untried] * (20 - FAILURES)
-    assert results[-1] == Untried(19, BEGINNING + SHORTEST_PAUSE)
+    sender = begin()
+    outbox.wait_for(lambda: outbox.rows[FAILURES - 1].result is not None)
+    outbox.wait_until_idle_again(sender)
     assert [row.attempts for row in outbox.rows] == [1] * FAILURES + [0] * (20 - FAILURES)
+    assert not any(row.claimed for row in outbox.rows)
 
 
 def test_when_the_pause_is_over_one_letter_goes_first(
     outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock, begin: Begin
 ) -> None:
+    def tried() -> int:
+        return sum(row.attempts for row in outbox.rows)
+
     outbox.add(20)
     relay.always = RelayDown("no connection")
-    sender = begin()
-    outbox.wait_until_settled()
-    outbox.wait_until_idle()
+    sender = begin(threads=2)
+    outbox.wait_for(lambda: tried() >= FAILURES and not any(row.claimed for row in outbox.rows))
+    outbox.wait_until_idle_again(sender)
+    before = tried()
     outbox.claims.clear()
 
     clock.moment += SHORTEST_PAUSE
     sender.wake()
-    outbox.wait_for(lambda: outbox.rows[FAILURES].attempts == 1)
-    outbox.wait_until_idle()
+    outbox.wait_for(lambda: tried() == before + 1)
+    outbox.wait_until_idle_again(sender)
     assert outbox.claims == [1]
 
     clock.moment += SHORTEST_PAUSE
@@ -336,88 +347,94 @@ def test_a_relay_that_refuses_us_keeps_its_letters_and_the_operator_is_told_once
 ) -> None:
     outbox.add(9)
     relay.always = RelayRefusesUs("RCPT TO: 554 5.7.1 Relay access denied")
-    begin()
-    results = outbox.wait_until_settled()
-    assert [type(result) for result in results] == [Later] * FAILURES + [Untried] * (9 - FAILURES)
+    sender = begin()
+    outbox.wait_for(lambda: outbox.rows[FAILURES - 1].result is not None)
+    outbox.wait_until_idle_again(sender)
+    assert [row.attempts for row in outbox.rows] == [1] * FAILURES + [0] * (9 - FAILURES)
     [error_record] = [record for record in caplog.records if record.levelname == "ERROR"]
     assert "PBMSERV_RELAY, PBMSERV_ADDRESS" in error_record.getMessage()
     assert "Relay access denied" in TextFormatter().format(error_record)
 
 
-def test_a_slow_domain_does_not_hold_up_the_letters_to_others(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
-) -> None:
-    """Ten thousand letters wait for one domain that takes its time; one for another behind them."""
-    stuck, most = threading.Event(), threading.Semaphore(0)
-
-    def slowly(letter: OutgoingLetter) -> None:
-        if letter.recipient.endswith("@x.example"):
-            most.release()
-            assert stuck.wait(PATIENCE_S)
-
-    relay.before = slowly
-    outbox.add(10_000)
-    last = len(outbox.rows)
-    DOMAINS[last] = "quick.example"
-    outbox.add(1)
-    begin(threads=3, domain_letters=2)
-    outbox.wait_for(lambda: outbox.rows[last].result is not None)
-    assert outbox.rows[last].result == Sent(last)
-    assert most.acquire(timeout=PATIENCE_S)
-    assert most.acquire(timeout=PATIENCE_S)
-    assert not most.acquire(blocking=False), "two letters at a time, not three"
-    stuck.set()
-    outbox.wait_for(lambda: sum(isinstance(row.result, Sent) for row in outbox.rows) > 500)
-
-
-def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
+def test_a_letter_that_is_put_off_holds_up_no_other_and_is_sent_later(
     outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock, begin: Begin
 ) -> None:
-    busy = RelayBusy("RCPT TO: 450 4.7.28 too many letters from you")
-    relay.before = lambda letter: raise_if(letter.recipient.endswith("@x.example"), busy)
-    outbox.add(3)
-    DOMAINS.update({3: "y.example", 4: "y.example"})
-    outbox.add(2)
-    sender = begin()
+    """A relay passes on that a provider throttles us or greylists some readers."""
+    put_off = RelayTemporary("RCPT TO: 451 4.7.1 greylisted")
+    relay.errors = dict.fromkeys(range(0, 40, 2), put_off)
+    outbox.add(40)
+    sender = begin(threads=4)
     results = outbox.wait_until_settled()
-    first = results[0]
-    assert isinstance(first, Later)
-    assert first.at == clock.moment + timedelta(minutes=1)
-    rest = clock.moment + timedelta(minutes=1)
-    assert results[1:3] == [Untried(n, rest, "x.example wants fewer letters") for n in (1, 2)]
-    assert results[3:] == [Sent(3), Sent(4)]
-
-    clock.moment = rest
-    outbox.wait_until_idle_again(sender)
-    again = outbox.rows[:3]
-    # Of the results, not of the leases: the clock may move only when no letter is under way.
-    outbox.wait_for(
-        lambda: all(isinstance(r.result, Later | Untried) and r.result.at > rest for r in again)
-    )
-    assert all(row.due is not None and row.due >= rest + timedelta(minutes=2) for row in again)
-
-    relay.before = lambda _: None
-    clock.moment = rest + timedelta(minutes=10)
-    sender.wake()
-    outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
-
-
-def test_a_greylisted_recipient_does_not_hold_up_its_domain(
-    outbox: MemoryOutbox, relay: TestRelay, clock: MovableClock, begin: Begin
-) -> None:
-    relay.errors[0] = RelayDefers("RCPT TO: 451 4.7.1 greylisted")
-    outbox.add(20)
-    sender = begin()
-    results = outbox.wait_until_settled()
-    assert results[0] == Later(0, BEGINNING + timedelta(minutes=1), "RCPT TO: 451 4.7.1 greylisted")
-    assert results[1:] == [Sent(n) for n in range(1, 20)]
+    assert results[1::2] == [Sent(number) for number in range(1, 40, 2)]
+    in_a_minute = BEGINNING + timedelta(minutes=1)
+    assert results[::2] == [Later(number, in_a_minute, str(put_off)) for number in range(0, 40, 2)]
 
     relay.errors.clear()
-    clock.moment += timedelta(minutes=1)
+    clock.moment = in_a_minute
     sender.wake()
-    outbox.wait_for(lambda: outbox.rows[0].result == Sent(0))
+    outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
+    assert sorted(relay.taken) == list(range(40))
 
 
-def raise_if(wanted: bool, error: Exception) -> None:
-    if wanted:
+def test_a_delivery_that_hangs_holds_up_no_other_letter(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    hangs = threading.Event()
+    relay.before = lambda letter: letter.id or hangs.wait(PATIENCE_S)
+    outbox.add(200)
+    begin(threads=2)
+    outbox.wait_for(lambda: all(row.result for row in outbox.rows[1:]))
+    assert outbox.rows[0].result is None
+    hangs.set()
+    assert outbox.wait_until_settled()[0] == Sent(0)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("broken"), SystemExit()])
+def test_a_letter_that_cannot_be_made_holds_up_no_other(
+    outbox: MemoryOutbox, begin: Begin, error: BaseException
+) -> None:
+    def fail(rows: Sequence[ClaimedLetter]) -> None:
+        if any(row.id == 3 for row in rows):
+            raise error
+
+    outbox.before = fail
+    outbox.add(20)
+    begin(threads=8)
+    results = outbox.wait_until_settled()
+    in_a_minute = BEGINNING + timedelta(minutes=1)
+    assert results.pop(3) == Later(3, in_a_minute, f"not made: {type(error).__name__}")
+    assert {type(result) for result in results} == {Sent}
+
+
+def test_a_letter_whose_game_cannot_be_played_waits_and_is_not_charged(
+    outbox: MemoryOutbox, begin: Begin
+) -> None:
+    error = GameAway("go", is_stopped=True)
+
+    def fail(_: object) -> None:
         raise error
+
+    outbox.before = fail
+    outbox.add(1)
+    begin()
+    at = BEGINNING + timedelta(minutes=2)
+    assert outbox.wait_until_settled() == [Untried(0, at, f"waits: {error}")]
+
+
+def test_heavy_letters_are_made_after_the_others_have_gone_out(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    taken = threading.Semaphore(0)
+
+    def wait_for_others(rows: Sequence[ClaimedLetter]) -> None:
+        if any(row.is_heavy for row in rows):
+            assert len(rows) == 1
+            for _ in range(6):
+                assert taken.acquire(timeout=PATIENCE_S)
+
+    outbox.before = wait_for_others
+    relay.before = lambda _: taken.release()
+    outbox.add(1, Row(0, BEGINNING, BEGINNING, effort=HEAVY + 1))
+    outbox.add(6)
+    begin(threads=8)
+    assert outbox.wait_until_settled() == [Sent(number) for number in range(7)]

@@ -26,7 +26,6 @@ NONSENSE = "\x07 ;!"
 TOO_MUCH = {
     "mail_days": "36501",
     "authserv_hops": "26",
-    "domain_letters": "1001",
     "mail_seconds": "0",
     "away_days": "367",
 }

@@ -30,9 +30,8 @@ def certificate(folder: Path, days: float) -> tuple[Path, Path]:
 def test_a_server_tells_of_a_certificate_that_ends_soon(tmp_path: Path) -> None:
     chain, key = certificate(tmp_path, 10.5)
     port = free_port()
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     settings = {"tls_cert": str(chain), "tls_key": str(key), "metrics": f"127.0.0.1:{port}"}
-    with Process(tmp_path, url, **settings) as served:
+    with Process(tmp_path, **settings) as served:
         status, page = get(port, "/healthz")
         _, numbers = get(port, "/metrics")
         shown = served.command("status")
@@ -52,8 +51,7 @@ def test_a_server_tells_of_a_certificate_that_ends_soon(tmp_path: Path) -> None:
 
 def test_an_operator_is_told_that_the_certificate_has_ended(tmp_path: Path) -> None:
     chain, key = certificate(tmp_path, -0.5)
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    with Process(tmp_path, url, tls_cert=str(chain), tls_key=str(key)) as served:
+    with Process(tmp_path, tls_cert=str(chain), tls_key=str(key)) as served:
         shown = served.command("status")
         ends = datetime.fromisoformat(
             json.loads(served.command("status", "--json"))["certificate_ends"]

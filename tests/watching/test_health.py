@@ -67,8 +67,7 @@ def test_a_healthy_server_lists_its_checks(watched: Running) -> None:
     assert checks["write"]["ms"] > 0
     assert health(watched.metrics_port, "/healthz/ready")[1]["status"] == "ok"
     assert health(watched.metrics_port, "/healthz/live")[0] == 200
-    with watched.server.database.reading.connect() as connection:
-        assert connection.execute(inbox.select()).all() == []
+    assert watched.server.rows(inbox.select()) == []
     watched.send(ALICE, "help")
     assert watched.letter(ALICE).id == 1  # no number was used up
 

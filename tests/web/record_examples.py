@@ -88,7 +88,6 @@ def record(world: Indoors) -> dict[str, Any]:
         "400": answer("/boards?limit=0", expected=400),
         "401": answer("/seat", expected=401, authorization="Bearer wrong"),
         "405": answer("/games", {}, expected=405),
-        "406": answer("/games", expected=406, accept="text/plain"),
         "409": answer("/seat/moves", {**move, "turn": 0}, expected=409),
         "413": answer("/seat/moves", {**move, "words": "a" * 50_000}, expected=413),
         "415": answer("/seat/moves", move, expected=415, **{"content-type": "text/plain"}),

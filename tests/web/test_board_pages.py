@@ -12,13 +12,10 @@ from urllib.parse import urlencode
 
 import pytest
 from browser_tab import Tab, page_of
-from heaps import HEAPS, show_heaps
 from indoors import HandedIn, indoors
 from running import Letter, Running, start
-from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
 
-from pbmserv.engine.registry import Registry
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.boards import boards
 from pbmserv.store.tables.boards import plies
@@ -54,8 +51,7 @@ def challenged(server: HandedIn | Running) -> tuple[Tab, Tab, Letter]:
 
 
 def moves(server: HandedIn | Running) -> int:
-    with server.server.database.reading.connect() as connection:
-        return connection.execute(select(func.count()).select_from(plies)).scalar_one()
+    return server.server.count(plies)
 
 
 def last(server: HandedIn, address: str) -> str:
@@ -308,12 +304,8 @@ def test_a_hint_stands_until_something_is_done_and_the_coach_reports(connected: 
     assert subjects >= {"A hint: Blackbox 1", "The coach's report: Blackbox 1"}
 
 
-def test_a_game_without_a_page_of_its_own(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    games = [*Registry.installed(), HEAPS]
-    show_heaps()
-    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
+@pytest.mark.usefixtures("heaps_installed")
+def test_a_game_without_a_page_of_its_own(database_url: str, tmp_path: Path) -> None:
     with indoors(tmp_path, database_url) as house:
         server = HandedIn(house)
         server.sign_up("alice", "wonder-land")

@@ -59,7 +59,7 @@ def test_programs_get_the_same_as_json(server: Indoors) -> None:
     events = json.loads(_page(server, "/api/events"))["items"]
     assert [event["status"] for event in events] == ["open", "running"]
     event = json.loads(_page(server, "/api/events/1"))
-    (group,) = event["sections"]
+    (group,) = event["groups"]
     assert [row["place"] for row in group["rows"]] == [1, 2, 3, 4]
     assert sum(row["points"] for row in group["rows"]) == 6
     assert len(group["games"]) == 6

@@ -26,7 +26,7 @@ from pbmserv.games.blackbox.game import GAME
 from pbmserv.views.environment import environment, templates_root
 from pbmserv.web.pages.help import slug_of
 
-GAMES = frozenset({"blackbox"})
+GAMES = {"blackbox": "Blackbox"}
 
 
 class Site(NamedTuple):

@@ -61,8 +61,7 @@ def site(house: Indoors) -> Starlette:
 
 def token(house: Indoors) -> str:
     """The token of a page of a board."""
-    with house.server.database.reading.connect() as connection:
-        player = players.account_of(connection, "p0a")
+    player = house.server.read(players.account_of, "p0a")
     assert player is not None
     seat = ReplyAddress(Purpose.BOARD, player.id, 1, epoch=player.reply_epoch)
     return house.server.mail_domain.ring.token(seat)

@@ -134,8 +134,7 @@ def test_one_hides_and_the_other_one_finds(server: HandedIn) -> None:
 def test_a_box_is_kept_for_a_week_after_its_last_move(server: HandedIn) -> None:
     device = Device(server).begin("B3")
     address = device.tab.path
-    with server.server.database.reading.connect() as connection:
-        assert hot_seats.count(connection) == 1
+    assert server.server.read(hot_seats.count) == 1
     with server.server.database.writing.begin() as connection:
         soon = datetime(2026, 3, 1, 12, tzinfo=UTC) + hot_seat.KEPT
         hot_seats.forget(connection, soon - hot_seat.KEPT - timedelta(seconds=1))
@@ -168,14 +167,14 @@ def test_taps_and_boxes_are_counted() -> None:
     clock = type("Clock", (), {"now": lambda _: moment})()
     traffic = Traffic(Rates("240/hour", "", "", "", "", "", ""), clock)
     for _ in range(120):
-        traffic.count_tap("one")
+        traffic.count("tap", "one")
     with pytest.raises(TooMany):
-        traffic.count_tap("one")
-    traffic.count_tap("another")
+        traffic.count("tap", "one")
+    traffic.count("tap", "another")
     for _ in range(600):
-        traffic.count_hidden_box()
+        traffic.count("hidden box", "all")
     with pytest.raises(TooMany):
-        traffic.count_hidden_box()
+        traffic.count("hidden box", "all")
 
 
 def shut_box(cells: list[str], atoms: str = "4") -> HotSeat:

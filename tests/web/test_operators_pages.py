@@ -153,8 +153,7 @@ class Operator:
 
 def entry(server: Running) -> audit.Entry:
     """The newest of the audit."""
-    with server.server.database.reading.connect() as connection:
-        return audit.entries(connection, None, 1)[0]
+    return server.server.read(audit.entries, None, 1)[0]
 
 
 CHANGED = ("audit", "players", "addresses", "boards", "seats", "closed_games", "ratings", "outbox")
@@ -163,13 +162,7 @@ CHANGED = ("audit", "players", "addresses", "boards", "seats", "closed_games", "
 
 def contents(server: Running) -> dict[str, int]:
     """Return the number of rows of each kind that operators change."""
-    with server.server.database.reading.connect() as connection:
-        return {
-            name: connection.execute(
-                select(func.count()).select_from(metadata.tables[name])
-            ).scalar_one()
-            for name in CHANGED
-        }
+    return {name: server.server.count(metadata.tables[name]) for name in CHANGED}
 
 
 def come_to_rest(server: Running) -> None:
@@ -179,8 +172,7 @@ def come_to_rest(server: Running) -> None:
     waits = select(func.count()).where(outbox.c.state == LetterState.QUEUED)
 
     def is_done() -> bool:
-        with server.server.database.reading.connect() as connection:
-            return connection.execute(waits).scalar_one() == 0
+        return server.server.value(waits) == 0
 
     wait_until(is_done, "letters to be sent")
 
@@ -193,9 +185,8 @@ def kept(server: Running, monkeypatch: pytest.MonkeyPatch, tag: str) -> tuple[in
         server.send(
             player.address, f"blackbox move {table.board} {player.userid} secret b3,d3,a1,f2"
         )
-    with server.server.database.reading.connect() as connection:
-        inbox = metadata.tables["inbox"]
-        return connection.execute(select(func.max(inbox.c.id))).scalar_one(), player.userid
+    inbox = metadata.tables["inbox"]
+    return server.server.value(select(func.max(inbox.c.id))), player.userid
 
 
 # -- the same as the command line --------------------------------------------------------------
@@ -628,8 +619,7 @@ def test_no_page_shows_a_password_a_token_or_what_a_board_hides(
     outbox = metadata.tables["outbox"]
     addresses = [player.address for player in table.players]
     own_letters = select(outbox.c.id, outbox.c.letter).where(outbox.c.recipient.in_(addresses))
-    with server.server.database.reading.connect() as connection:
-        kinds = dict(connection.execute(own_letters).all())
+    kinds = dict(server.server.rows(own_letters))
     pages = {number: operator.open(f"/letters/{number}").html for number in kinds}
     crawled |= {f"/letters/{number}": page for number, page in pages.items()}
     closed = {kinds[n] for n, page in pages.items() if "stays closed until that is over" in page}

@@ -10,7 +10,7 @@ import pytest
 from asgi_client import fetch, site_of
 from failing_handlers import failing_handler
 from indoors import PASSWORD, Indoors, address_of, indoors
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.commands.table.playing import Chat
@@ -44,8 +44,7 @@ def board_token(house: Indoors) -> str:
 
 
 def rows(house: Indoors) -> int:
-    with house.server.database.reading.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(inbox)).scalar_one())
+    return house.server.count(inbox)
 
 
 def test_a_link_that_has_ended_plays_nothing(house: Indoors) -> None:
@@ -71,9 +70,8 @@ def test_a_press_on_which_our_code_fails_changes_nothing(
     pressed = run(presses.press(token, Press(0, "k", "", "Good evening!")))
     assert pressed is not None
     assert pressed.refused is None
-    with house.server.database.reading.connect() as connection:
-        kept = select(inbox.c.id).where(inbox.c.state == MailState.KEPT)
-        assert connection.execute(kept).all() == []
+    kept = select(inbox.c.id).where(inbox.c.state == MailState.KEPT)
+    assert house.server.rows(kept) == []
 
 
 def test_a_press_that_failed_is_explained_and_counts_once_when_it_is_tried_again(

@@ -61,8 +61,7 @@ def confirmation(server: Running, name: str) -> str:
 
 
 def is_player(server: Running, name: str) -> bool:
-    with server.server.database.reading.connect() as connection:
-        return players.account_of(connection, name) is not None
+    return server.server.read(players.account_of, name) is not None
 
 
 class Links(HTMLParser):

@@ -25,6 +25,7 @@ from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.store.shared_boxes import daily_boxes, day_numbers
 from pbmserv.store.tables.boards import boards
+from pbmserv.views.public_facts import RatingChange
 from pbmserv.web.pages.rating_graph import rating_graph
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
@@ -124,8 +125,7 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Hande
     assert feed(server, "/daily.atom") == []
     alice, bob = daily_of(server, ALICE), daily_of(server, BOB)
 
-    with server.server.database.reading.connect() as connection:
-        box = daily_boxes.of_day(connection, "blackbox", day_numbers.day_of_number(number))
+    box = server.server.read(daily_boxes.of_day, "blackbox", day_numbers.day_of_number(number))
     assert box is not None
     options = GAME.options(box.options, 1)
     assert options.grade
@@ -163,8 +163,7 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Hande
 def resigned(server: HandedIn, loser: int) -> None:
     """A rated game that alice (0) or bob (1) gives up."""
     server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
-    with server.server.database.reading.connect() as connection:
-        board = connection.execute(select(func.max(boards.c.id))).scalar_one()
+    board = server.server.value(select(func.max(boards.c.id)))
     people = (ALICE, "alice"), (BOB, "bob")
     for words in ("b3,d3,f6,g7", *"abc"):
         for address, userid in people:
@@ -179,7 +178,6 @@ def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: 
     page = Tab(server.pages, "/players/alice").load()
     assert "Opponent Games Won Lost Drawn bob 2 1 1 0" in page.text
     assert "Kind Games Won Lost Drawn Blackbox 2 1 1 0" in page.text
-    assert "alice is asked first" in page.text
     assert re.search(
         r'role="img" aria-label="Blackbox rating of alice over 2 games: \d+', page.html
     )
@@ -188,13 +186,21 @@ def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: 
     server.reply(server.letters(ALICE)[-1], "yes")
     Tab(server.pages, page_of(server.letters(ALICE)[-1])).load().press("+a1,+a2,+b1,+b2,?")
     assert "Best scores Kind Games Fewest points Blackbox 2x2/4 1 0" in page.load().text
-    server.send(ALICE, f"prefs alice {PASSWORD} accept=none")
-    assert "alice is not taking challenges at the moment" in page.load().text
-    assert "Challenge alice" not in page.text
     assert len(page.html.encode()) < 50_000
     assert "players.example" not in page.html  # nobody's mail address
     for name in ("nobody", "ALICE%00", "%3Cb%3E", ".."):
         assert Tab(server.pages, f"/players/{name}").load().status == 404
+
+
+def test_no_page_says_whether_a_player_takes_challenges(server: HandedIn) -> None:
+    """Beside it, the refusal that hides a block would tell of the block."""
+    paths = "/players/alice", "/api/players/alice"
+    pages = set()
+    for accept in ("ask", "auto", "none"):
+        server.send(ALICE, f"prefs alice {PASSWORD} accept={accept}")
+        pages.add(tuple(Tab(server.pages, path).load().html for path in paths))
+    assert len(pages) == 1
+    assert "Challenge alice" in pages.pop()[0]
 
 
 def of_everybody(server: HandedIn, *more: str) -> list[str]:
@@ -223,8 +229,7 @@ def test_a_player_who_wants_no_name_on_the_pages_has_none(server: HandedIn) -> N
     server.live(days=1)
     alice = daily_of(server, ALICE)
     number = int(re.findall(r"Daily Box (\d+)", alice.text)[0])
-    with server.server.database.reading.connect() as connection:
-        box = daily_boxes.of_day(connection, "blackbox", day_numbers.day_of_number(number))
+    box = server.server.read(daily_boxes.of_day, "blackbox", day_numbers.day_of_number(number))
     assert box is not None
     options = GAME.options(box.options, 1)
     atoms = [options.board.names[cell] for cell in sorted(atoms_of(read_id(options.id)))]
@@ -288,7 +293,7 @@ def test_opponents_without_a_name_are_one_row_and_a_bot_has_a_page_before_its_fi
 
 @rows("shown", [[1500, 1500], [900, 2400, 1200], [1, 2], [-50, 30]])
 def test_a_graph_holds_all_its_points(shown: list[int]) -> None:
-    graph = rating_graph([{"shown": rating, "date": "2026-11-22", "board": 1} for rating in shown])
+    graph = rating_graph([RatingChange(1, "2026-11-22", rating) for rating in shown])
     assert graph is not None
     assert all(14 <= y <= 190 and 68 <= x <= 624 for x, y, _ in graph.dots)
     assert 2 <= len(graph.lines) <= 7

@@ -31,8 +31,7 @@ def server(tmp_path: Path) -> Iterator[HandedIn]:
 
 
 def atoms(server: HandedIn) -> list[str]:
-    with server.server.database.reading.connect() as connection:
-        board = boards.load(connection, 1)
+    board = server.server.read(boards.load, 1)
     assert board is not None
     (word,) = [word for word in board.options if word.startswith("-id=")]
     game = read_id(word.removeprefix("-id="))

@@ -262,9 +262,8 @@ def test_the_table_has_another_box_and_a_guest_leaves_nothing(
         server.letters()
         assert tab.load().html == first
         assert tab.headers["etag"] == tag
-        with server.server.database.reading.connect() as connection:
-            kept = connection.execute(shared_boxes.select()).all()
-            rows = connection.execute(boards.select()).all()
+        kept = server.server.rows(shared_boxes.select())
+        rows = server.server.rows(boards.select())
         assert len(kept) == len(rows)
         ring = server.server.base.mail_domain.ring
         for row in kept:

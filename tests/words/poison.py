@@ -67,8 +67,7 @@ def words_to_others(server: Indoors, writer: str, after: int = 0) -> Iterator[tu
     Letters up to the number *after* are left out.
     """
     others = outbox.c.recipient != writer, outbox.c.id > after
-    with server.server.database.reading.connect() as connection:
-        rows = connection.execute(select(outbox.c.letter, outbox.c.words).where(*others)).all()
+    rows = server.server.rows(select(outbox.c.letter, outbox.c.words).where(*others))
     for row in rows:
         yield from ((row.letter, text) for text in _words_in(row.words))
 

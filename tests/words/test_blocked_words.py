@@ -154,12 +154,11 @@ PATHS: dict[str, Way] = {
 
 def words_to(server: Indoors, names: dict[str, str]) -> list[tuple[str, Any]]:
     """Letters to some players in which the words stand."""
-    with server.server.database.reading.connect() as connection:
-        rows = connection.execute(
-            select(outbox.c.letter, outbox.c.words, outbox.c.recipient).where(
-                outbox.c.recipient.in_([*names.values(), "alice+x@players.example"])
-            )
-        ).all()
+    rows = server.server.rows(
+        select(outbox.c.letter, outbox.c.words, outbox.c.recipient).where(
+            outbox.c.recipient.in_([*names.values(), "alice+x@players.example"])
+        )
+    )
     return [(row.letter, row.words) for row in rows if WORDS in str(row.words)]
 
 
@@ -249,11 +248,10 @@ def test_words_that_wait_for_a_digest_are_silenced_by_a_block(house: Indoors) ->
 
 
 def boards_with(server: Indoors, userid: str, other: str) -> int:
-    with server.server.database.reading.connect() as connection:
-        first, second = (players.account_of(connection, name) for name in (userid, other))
-        assert first is not None
-        assert second is not None
-        return len(shared_boards(connection, first.id, second.id))
+    first, second = (server.server.read(players.account_of, name) for name in (userid, other))
+    assert first is not None
+    assert second is not None
+    return len(server.server.read(shared_boards, first.id, second.id))
 
 
 def block(server: Indoors) -> None:

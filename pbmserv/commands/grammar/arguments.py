@@ -8,32 +8,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.dates import first_and_last_day
 from pbmserv.commands.grammar.examples import unknown_game
+from pbmserv.commands.grammar.game_names import game_in_front, with_keys
 from pbmserv.commands.grammar.word_forms import (
     ADDRESS,
     BANK,
     BOARD,
     DAYS,
     LONGEST_PASSWORD,
-    MOST_ADDRESSES,
     MOST_DAYS,
-    MOST_PLAYERS,
-    MOST_RECIPIENTS,
-    MOST_SETTINGS,
-    MOST_SHOWN,
-    MOST_SUBJECTS,
-    MOST_WORDS,
-    NUMBER,
     OFF,
     OPTION,
-    SEATS,
     SETTING,
     SHORTEST_PASSWORD,
     TIME,
     TIMES,
     USERID,
-    VALUE,
     bank_meant,
-    board_ref,
     is_number,
     is_userid,
     looks_like_a_move,
@@ -47,20 +37,27 @@ from pbmserv.commands.table.command_types import BoardRef, Secret
 from pbmserv.commands.table.row_types import Arguments, Kind, Row
 from pbmserv.errors import Misread, OptionError
 
+_MOST_ADDRESSES = 5
+_MOST_RECIPIENTS = 8
+_MOST_PLAYERS = 8
+_MOST_SHOWN = 20
+_MOST_SUBJECTS = 5
+_MOST_WORDS = 30
+_MOST_SETTINGS = 20
+
+_NUMBER = re.compile(r"#\s*(\d{1,6})\s*\Z", re.ASCII)
+_VALUE = re.compile(r"\d+(?:[x*-]\d+)*", re.IGNORECASE | re.ASCII)
+_SEATS = re.compile(r"[1-8]")
+
 UNTIL = frozenset({"until", "till", "til"})
 _IN_FRONT_OF_DATES = UNTIL | {"from"}
 """Words in front of a date, which are not a userid or password."""
 
 EVENT_VERBS = frozenset(
     {"join", "leave", "create", "invite", "letters", "cancel", "enter", "withdraw", "show"}
+    | {"order", "captain", "remove"}
 )
-"""First words after the name of a command about events."""
-
-TEAM_VERBS = EVENT_VERBS | {"order", "captain", "remove"}
-"""First words after ``team``."""
-
-VERBS = {Kind.WORDS: EVENT_VERBS, Kind.ANY_WORDS: TEAM_VERBS}
-"""First words in places that take any words."""
+"""First words after the name of a command about events or teams."""
 
 
 def _read_board(cursor: Cursor) -> None:
@@ -86,7 +83,7 @@ def _read_userid(cursor: Cursor) -> None:
     last = cursor.row.parameters[-1].kind
     if text in _IN_FRONT_OF_DATES and last is Kind.DATE:
         raise cursor.refusal("missing-userid")
-    if text in VERBS.get(last, ()) and not cursor.sender.is_player(text):
+    if last is Kind.WORDS and text in EVENT_VERBS and not cursor.sender.is_player(text):
         cursor.keep(last, f"{text} ...")
         raise cursor.refusal("userid-first")
     if not USERID.fullmatch(text) or text.startswith("-"):
@@ -125,19 +122,18 @@ def _read_password(cursor: Cursor) -> None:
         last.kind is Kind.DATE and text.lower() in _IN_FRONT_OF_DATES
     ):
         raise cursor.refusal("missing-password")
-    elif _is_verb_of(last.kind, cursor.words[cursor.index :]):
+    elif last.kind is Kind.WORDS and _begins_with_verb(cursor.words[cursor.index :]):
         cursor.keep(last.kind, f"{text.lower()} ...")
         raise cursor.refusal("missing-password")
     cursor.arguments.password = Secret(text)
     cursor.index += 1
 
 
-def _is_verb_of(kind: Kind, words: Sequence[Word]) -> bool:
+def _begins_with_verb(words: Sequence[Word]) -> bool:
     """Return whether the first word, in the password's place, says what to do instead: another verb
     does not follow it."""
     first, *others = (word.text.lower() for word in words[:2])
-    verbs = VERBS.get(kind, frozenset())
-    return first in verbs and bool(others) and others[0] not in verbs
+    return first in EVENT_VERBS and bool(others) and others[0] not in EVENT_VERBS
 
 
 def _read_new_password(cursor: Cursor) -> None:
@@ -162,7 +158,7 @@ def _read_move(cursor: Cursor) -> None:
     if not cursor.has_more:
         raise cursor.refusal("missing-move", form=", ".join(labels))
     text = cursor.rest_of_line()
-    numbered = NUMBER.search(text) if "#" in text else None
+    numbered = _NUMBER.search(text) if "#" in text else None
     if numbered:
         cursor.arguments.number = int(numbered[1])
         text = text[: numbered.start()]
@@ -233,8 +229,8 @@ def _read_settings(cursor: Cursor) -> None:
             raise cursor.refusal("bad-setting", place=cursor.index + 1)
         pairs.append((setting[1].lower(), setting[2].rstrip(",;")))
         cursor.index += 1
-    if len(pairs) > MOST_SETTINGS:
-        raise cursor.refusal("too-many-settings", most=MOST_SETTINGS)
+    if len(pairs) > _MOST_SETTINGS:
+        raise cursor.refusal("too-many-settings", most=_MOST_SETTINGS)
     cursor.arguments.settings = tuple(pairs)
 
 
@@ -332,7 +328,7 @@ def _keep_challenge(cursor: Cursor) -> None:
             options.append(time_meant(text if "=" in text else f"{text}={following}"))
         elif text.startswith("-") and OPTION.fullmatch(text):
             options.append(text)
-    cursor.keep(kind, " ".join((*names[:MOST_PLAYERS], *dict.fromkeys(filter(None, options)))))
+    cursor.keep(kind, " ".join((*names[:_MOST_PLAYERS], *dict.fromkeys(filter(None, options)))))
 
 
 def _read_seats(cursor: Cursor) -> None:
@@ -348,12 +344,12 @@ def _read_seats(cursor: Cursor) -> None:
     options: list[str] = []
     while cursor.has_more:
         text = cursor.words[cursor.index].text.rstrip(",;") or ","
-        if SEATS.fullmatch(text) and cursor.arguments.seats is None:
+        if _SEATS.fullmatch(text) and cursor.arguments.seats is None:
             cursor.arguments.seats = int(text)
         elif text.startswith("-") or "=" in text:
             options.append(_option(cursor, text))
         else:
-            raise cursor.refusal("bad-seats", part=quotable(text), most=MOST_PLAYERS)
+            raise cursor.refusal("bad-seats", part=quotable(text), most=_MOST_PLAYERS)
         cursor.index += 1
     cursor.arguments.options = tuple(options)
 
@@ -363,8 +359,8 @@ def _player(cursor: Cursor, text: str, before: list[str]) -> str:
         raise cursor.bad_userid(text)
     if text in before:
         raise cursor.refusal("repeated-userid", part=text)
-    if len(before) == MOST_PLAYERS:
-        raise cursor.refusal("too-many-players", most=MOST_PLAYERS)
+    if len(before) == _MOST_PLAYERS:
+        raise cursor.refusal("too-many-players", most=_MOST_PLAYERS)
     return text
 
 
@@ -401,7 +397,7 @@ def _option(cursor: Cursor, text: str) -> str:
     name, value = match[1].lower(), match[2]
     if value is None and cursor.index + 1 < len(cursor.words):
         following = cursor.words[cursor.index + 1].text
-        if VALUE.fullmatch(following):
+        if _VALUE.fullmatch(following):
             cursor.index += 1
             value = following
     return f"-{name}" if value is None else f"-{name}={value}"
@@ -421,8 +417,8 @@ def _read_recipients(cursor: Cursor) -> None:
         _keep_recipient(cursor)
     cursor.peek("missing-recipient")
     userids = _userids(cursor, cursor.rest())
-    if len(userids) > MOST_RECIPIENTS:
-        raise cursor.refusal("too-many-recipients", most=MOST_RECIPIENTS)
+    if len(userids) > _MOST_RECIPIENTS:
+        raise cursor.refusal("too-many-recipients", most=_MOST_RECIPIENTS)
     cursor.arguments.userids = userids
 
 
@@ -446,8 +442,13 @@ def _words_without_selection(cursor: Cursor) -> Iterator[str]:
 
 
 def _check_number_shown(cursor: Cursor, number: int) -> None:
-    if number > MOST_SHOWN:
-        raise cursor.refusal("too-many-shown", most=MOST_SHOWN)
+    if number > _MOST_SHOWN:
+        raise cursor.refusal("too-many-shown", most=_MOST_SHOWN)
+
+
+def _board_ref(match: re.Match[str]) -> BoardRef:
+    """Return the board of a match of `BOARD`."""
+    return BoardRef(int(match[1]), int(match[2]) if match[2] else None)
 
 
 def _read_shown(cursor: Cursor) -> None:
@@ -459,7 +460,7 @@ def _read_shown(cursor: Cursor) -> None:
     for text in _words_without_selection(cursor):
         board = BOARD.fullmatch(text)
         if board:
-            boards[board_ref(board)] = None
+            boards[_board_ref(board)] = None
         elif USERID.fullmatch(text):
             userids[text] = None
         else:
@@ -467,7 +468,7 @@ def _read_shown(cursor: Cursor) -> None:
                 "bad-shown", part=quotable(text), place=cursor.index + 1, doubtful=True
             )
     if boards:
-        cursor.keep(Kind.SHOWN, " ".join(f"{ref.board}" for ref in list(boards)[:MOST_SHOWN]))
+        cursor.keep(Kind.SHOWN, " ".join(f"{ref.board}" for ref in list(boards)[:_MOST_SHOWN]))
     if boards and userids:
         # `show 12 alice password` is how a player's own view is often asked for.
         raise cursor.refusal("boards-and-userids", doubtful=True)
@@ -496,13 +497,15 @@ def _read_boards(cursor: Cursor) -> None:
         board = BOARD.fullmatch(text)
         if board is None:
             raise cursor.refusal("bad-board", part=quotable(text))
-        boards[board_ref(board)] = None
+        boards[_board_ref(board)] = None
     _check_number_shown(cursor, len(boards))
     cursor.arguments.boards = tuple(boards)
 
 
 def _read_addresses(cursor: Cursor) -> None:
     """Read mail addresses."""
+    if not cursor.row.parameters[-1].is_optional:
+        cursor.peek("missing-address")
     valid: dict[str, None] = {}
     number = 0
     while cursor.has_more:
@@ -512,8 +515,8 @@ def _read_addresses(cursor: Cursor) -> None:
             raise cursor.refusal("bad-address", place=number)
         valid[address] = None
         cursor.index += 1
-    if len(valid) > MOST_ADDRESSES:
-        raise cursor.refusal("too-many-addresses", most=MOST_ADDRESSES)
+    if len(valid) > _MOST_ADDRESSES:
+        raise cursor.refusal("too-many-addresses", most=_MOST_ADDRESSES)
     cursor.arguments.addresses = tuple(valid)
 
 
@@ -525,52 +528,55 @@ def mail_address(text: str) -> str | None:
     return f"{local}@{domain.lower()}" if ADDRESS.fullmatch(text) else None
 
 
-def _read_new_addresses(cursor: Cursor) -> None:
-    """Read at least one mail address."""
-    cursor.peek("missing-address")
-    _read_addresses(cursor)
-
-
 def _read_subjects(cursor: Cursor) -> None:
     """Read subjects of help, and join the names of two words."""
     names: list[str] = []
-    for text in cursor.rest():
+    for text in with_keys([*cursor.rest()], cursor.games):
         if names and f"{names[-1]} {text}" in PAIRS:
             names[-1] = f"{names[-1]} {text}"
         else:
             names.append(text)
     if len(names) > 1 and names[0] in cursor.games:  # "blackbox move", "blackbox rules"
         names = names[:1] if names[1] == "rules" else names[1:]
-    cursor.arguments.subjects = tuple(names[:MOST_SUBJECTS])
+    cursor.arguments.subjects = tuple(names[:_MOST_SUBJECTS])
+
+
+def _read_text(cursor: Cursor) -> None:
+    """Read the rest of the line, perhaps nothing, for the command itself to read."""
+    cursor.arguments.text = " ".join(cursor.rest())
 
 
 def _read_words(cursor: Cursor) -> None:
     """Read words as they are written; quotes make one word of several."""
-    if not cursor.has_more:
-        raise cursor.refusal("missing-words")
-    _read_any_words(cursor)
-
-
-def _read_any_words(cursor: Cursor) -> None:
-    """Read words as they are written, perhaps none."""
+    if not cursor.row.parameters[-1].is_optional:
+        cursor.peek("missing-words")
     words = [word.text for word in cursor.words[cursor.index :]]
-    if len(words) > MOST_WORDS:
-        raise cursor.refusal("too-many-event-words", most=MOST_WORDS)
+    if len(words) > _MOST_WORDS:
+        raise cursor.refusal("too-many-event-words", most=_MOST_WORDS)
     cursor.arguments.words = tuple(words)
     cursor.index = len(cursor.words)
 
 
 def _read_games(cursor: Cursor) -> None:
-    """Read names of games of this server."""
-    for name in cursor.rest():
-        if name not in cursor.games:
+    """Read names of games of this server; without one, the game in front of the command counts."""
+    games: list[str] = []
+    while cursor.has_more:
+        texts = [word.text.lower().rstrip(",;") for word in cursor.words[cursor.index :]]
+        game, count = game_in_front(texts, cursor.games)
+        if not game:
             rest = range(cursor.index, len(cursor.words))
             cursor.hidden = [place for place in rest if not quotable(cursor.words[place].text)]
-            part, place = quotable(name), cursor.index + 1
+            part, place = quotable(texts[0]), cursor.index + 1
             raise unknown_game(
-                part, name, cursor.games, example="list", place=place, command=cursor.row.name
+                part, texts[0], cursor.games, example="list", place=place, command=cursor.row.name
             )
-        cursor.arguments.subjects = (*cursor.arguments.subjects, name)
+        games.append(game)
+        cursor.index += count
+    if games:
+        cursor.arguments.game = games[0]
+    elif cursor.game:
+        games = [cursor.game]
+    cursor.arguments.games = tuple(games)
 
 
 _READERS: Mapping[Kind, Callable[[Cursor], None]] = {
@@ -592,11 +598,10 @@ _READERS: Mapping[Kind, Callable[[Cursor], None]] = {
     Kind.BOARDS: _read_boards,
     Kind.PEOPLE: _read_people,
     Kind.ADDRESSES: _read_addresses,
-    Kind.NEW_ADDRESSES: _read_new_addresses,
     Kind.GAMES: _read_games,
     Kind.SUBJECTS: _read_subjects,
+    Kind.TEXT: _read_text,
     Kind.WORDS: _read_words,
-    Kind.ANY_WORDS: _read_any_words,
 }
 
 

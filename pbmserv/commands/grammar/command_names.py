@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pbmserv.commands.grammar.arguments import UNTIL, VERBS
+from pbmserv.commands.grammar.arguments import EVENT_VERBS, UNTIL
 from pbmserv.commands.grammar.dates import first_and_last_day
+from pbmserv.commands.grammar.game_names import GameTitles, game_in_front, nearest_game, with_keys
 from pbmserv.commands.grammar.word_forms import (
     BOARD,
     OFF,
@@ -24,7 +25,6 @@ from pbmserv.commands.table.catalogue import (
     suggested_command,
 )
 from pbmserv.commands.table.row_types import NO_LIMIT, Kind, Row, Scope, Trait
-from pbmserv.commands.table.spelling import nearest_name
 from pbmserv.engine.plans import PLAN_WORDS
 
 _LONGEST_PORT = 2
@@ -61,7 +61,7 @@ class Head:
     move: tuple[Word, ...] = ()
 
 
-def find_head(words: Sequence[Word], games: Collection[str]) -> Head | None:
+def find_head(words: Sequence[Word], games: GameTitles) -> Head | None:
     """Return the head of a line, `None` if the line is not like a command."""
     front, game, at = _game_in_front(words, games)
     head = _named_command(words, front, game, at)
@@ -72,14 +72,14 @@ def find_head(words: Sequence[Word], games: Collection[str]) -> Head | None:
     if front:
         return Head(front, game, None, at, unknown="command", suggestion=suggestion)
     if len(words) > 2 and _names_a_command(words):
-        near = nearest_name(word, sorted(games)) or ""
+        near = nearest_game(word, games)
         return Head("", None, None, 1, unknown="game", suggestion=near)
     if suggestion and _fits_command(suggestion, words[1:], games):
         return Head("", None, None, 0, unknown="command", suggestion=suggestion)
     return None
 
 
-def find_command(words: Sequence[Word], games: Collection[str]) -> Head | None:
+def find_command(words: Sequence[Word], games: GameTitles) -> Head | None:
     """Return the head of a line that names a command, `None` for others. Suggest nothing."""
     front, game, at = _game_in_front(words, games)
     return _named_command(words, front, game, at)
@@ -95,13 +95,13 @@ _OF_MINE = frozenset({"my", "our", "the", "good", "old", "dear", "best"})
 _PLAYED = frozenset({"play", "game", "match"})
 
 
-def spoken_challenge(words: Sequence[Word], games: Collection[str]) -> Head | None:
+def spoken_challenge(words: Sequence[Word], games: GameTitles) -> Head | None:
     """Return the head of a challenge in plain words, "new game with dave", else `None`."""
     plain = [word.plain for word in words]
     at = next((n for n, word in enumerate(plain) if word in {"with", "against"}), 0)
     if at == 0:
         return None
-    opening = plain[:at]
+    opening = with_keys(plain[:at], games)
     while at + 2 < len(words) and plain[at + 1] in _OF_MINE:  # "with my grandpa otto@..."
         at += 1
     behind = without_please(words[at + 1 :])
@@ -118,22 +118,20 @@ def spoken_challenge(words: Sequence[Word], games: Collection[str]) -> Head | No
     return Head(game or "", game, BY_NAME["challenge"], at + 1)
 
 
-def _game_in_front(words: Sequence[Word], games: Collection[str]) -> tuple[str, str | None, int]:
+def _game_in_front(words: Sequence[Word], games: GameTitles) -> tuple[str, str | None, int]:
     """Return the word for the game in front, its key, and the index of the next word."""
+    game, count = game_in_front((word.plain for word in words), games)
+    if game:
+        return game, game, count
     first = words[0].plain
-    if first in games:
-        return first, first, 1
     if len(words) < 2 or first in BY_NAME:
         return "", None, 0
     if first == EVERY_GAME:
         return first, None, 1
     second = words[1].plain
-    if first + second in games:
-        return first + second, first + second, 2
-    if second in BY_NAME or command_meant(second) is not None:
-        near = nearest_name(first, sorted(games))
-        if near is not None:
-            return near, near, 1
+    near = nearest_game(first, games)
+    if near and (second in BY_NAME or command_meant(second) is not None):
+        return near, near, 1
     return "", None, 0
 
 
@@ -198,7 +196,7 @@ def _names_a_command(words: Sequence[Word]) -> bool:
     return kind in {Kind.PLAYERS, Kind.ALONE} or (kind is Kind.BOARD and is_number(words[2].text))
 
 
-def _fits_command(name: str, rest: Sequence[Word], games: Collection[str]) -> bool:
+def _fits_command(name: str, rest: Sequence[Word], games: GameTitles) -> bool:
     """Return whether the rest of the line may be arguments of a misspelt command.
 
     "What a day", "last week" and "except me" are English, although a command is near.
@@ -212,8 +210,8 @@ def _fits_command(name: str, rest: Sequence[Word], games: Collection[str]) -> bo
         case Kind.BOARD | Kind.SHOWN:
             return is_number(texts[0])
         case Kind.GAMES:
-            return all(text in games for text in texts)
-        case Kind.SUBJECTS | Kind.PEOPLE:
+            return all(text in games for text in with_keys(texts, games))
+        case Kind.SUBJECTS | Kind.TEXT | Kind.PEOPLE:
             return len(rest) == 1
         case Kind.WATCHED:
             return len(rest) <= 2
@@ -267,10 +265,10 @@ def _begins_with_userid(kind: Kind, rest: Sequence[Word]) -> bool:
             text = " ".join(word.text for word in rest)
             days = text[4:] if first == "for" else text  # "away for 2 weeks"
             return first not in UNTIL | {"from"} and first_and_last_day(days) is None
-        case Kind.SUBJECTS:  # the hour of the daily box
+        case Kind.TEXT:  # the hour of the daily box
             return first not in {"at", "every", "from"} | OFF and not first[:1].isdigit()
-        case Kind.WORDS | Kind.ANY_WORDS:
-            return first not in VERBS[kind]
+        case Kind.WORDS:
+            return first not in EVENT_VERBS
         case Kind.SEATS:
             return not is_number(first) and not first.startswith("-")
         case Kind.BOARDS:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pbmserv.commands.grammar.examples import Sender, example
+from pbmserv.commands.grammar.game_names import GameTitles
 from pbmserv.commands.grammar.word_forms import BOARD, harmless, is_userid, quotable
 from pbmserv.commands.grammar.words import Word
 from pbmserv.commands.table.row_types import Arguments, Kind, Row
@@ -31,7 +32,7 @@ class Cursor:
         row: Row,
         game: str | None,
         words: Sequence[Word],
-        games: Collection[str],
+        games: GameTitles,
         sender: Sender,
         *,
         named: bool = True,
@@ -95,7 +96,7 @@ class Cursor:
         return {
             kind: text
             for kind, text in self._correct_words.items()
-            if kind in {Kind.BOARD, Kind.SETTINGS, Kind.WORDS, Kind.ANY_WORDS}
+            if kind in {Kind.BOARD, Kind.SETTINGS, Kind.WORDS}
             or (kind in {Kind.USERID, Kind.RECIPIENTS} and self.sender.is_player(text))
         }
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from pbmserv.commands.grammar.game_names import GameTitles, nearest_game
 from pbmserv.commands.table.row_types import Kind, Parameter, Row, Scope
-from pbmserv.commands.table.spelling import nearest_name
 from pbmserv.errors import Misread
 
 
@@ -32,7 +32,7 @@ STRANGER = Sender("", 0, lambda _: False)
 def example(
     row: Row,
     game: str | None,
-    games: Collection[str],
+    games: GameTitles,
     correct_words: Mapping[Kind, str],
     sender: Sender,
 ) -> str:
@@ -44,7 +44,7 @@ def example(
     Args:
         row: the command.
         game: the game that the sender named, `None` for none.
-        games: keys of the games of this server.
+        games: titles of the games of this server by key.
         correct_words: words of the line that are correct and repeated in their places.
         sender: the sender of the mail.
     """
@@ -55,7 +55,7 @@ def example(
     return " ".join(word for word in (front, row.name, *arguments) if word)
 
 
-def usual_game(games: Collection[str]) -> str:
+def usual_game(games: GameTitles) -> str:
     """Return the game of examples among the games of a server; ``""`` if it has none."""
     return "blackbox" if "blackbox" in games else min(games, default="")
 
@@ -75,7 +75,7 @@ def _sample(parameter: Parameter, sender: Sender) -> str:
 def unknown_game(
     part: str,
     name: str,
-    games: Collection[str],
+    games: GameTitles,
     *,
     example: str,
     place: int = 1,
@@ -85,19 +85,18 @@ def unknown_game(
 
     Args:
         part: the word that the refusal may repeat.
-        name: the word to compare with the games of this server. It is not repeated.
-        games: keys of the games of this server.
+        name: the word to compare with the names of games. It is not repeated.
+        games: titles of the games of this server by key.
         example: a correct line.
         place: the number of the word, counted from 1.
         command: the name of the command in front of the word.
     """
-    available = sorted(games)
     return Misread(
         "unknown-game",
         part=part,
         example=example,
-        suggestion=nearest_name(name, available) or "",
-        games=", ".join(available),
+        suggestion=nearest_game(name, games),
+        games=", ".join(sorted(games)),
         place=place,
         command=command,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -12,6 +12,7 @@ from pbmserv.commands.grammar.arguments import board_first, in_order, read_param
 from pbmserv.commands.grammar.command_names import Head, find_head, has_credentials
 from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.examples import STRANGER, Sender, example
+from pbmserv.commands.grammar.game_names import GameTitles
 from pbmserv.commands.grammar.readings import BLANK, REST, Line, read_without_sender
 from pbmserv.commands.grammar.unknown_lines import refuse_unknown_word
 from pbmserv.commands.grammar.word_forms import BOARD, SHORTEST_PASSWORD
@@ -24,7 +25,7 @@ from pbmserv.engine.plans import PLAN_WORDS
 from pbmserv.errors import Misread, PlayerError
 
 
-def read_line(words: Sequence[Word], head: Head, length: int, games: Collection[str]) -> Line:
+def read_line(words: Sequence[Word], head: Head, length: int, games: GameTitles) -> Line:
     """Read a line whose head is known."""
     row = head.row
     if row is None:
@@ -51,7 +52,7 @@ def _with_verb_in_front(row: Row, words: Sequence[Word]) -> tuple[Row, Sequence[
 
 
 def read_arguments(
-    row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
+    row: Row, front: str, game: str | None, words: Sequence[Word], games: GameTitles
 ) -> Line:
     """Read the command of a row.
 
@@ -60,7 +61,7 @@ def read_arguments(
         front: the words of the echo in front of the arguments.
         game: the game that the line names, `None` for none.
         words: the words after the command.
-        games: keys of the games of this server.
+        games: titles of the games of this server by key.
 
     Raises:
         ValueError: the row steers the reading and is not a command.
@@ -69,9 +70,7 @@ def read_arguments(
     return read_without_sender(line.read)
 
 
-def _too_long(
-    row: Row, front: str, game: str | None, games: Collection[str], sender: Sender
-) -> Line:
+def _too_long(row: Row, front: str, game: str | None, games: GameTitles, sender: Sender) -> Line:
     sample = example(row, game, games, {}, sender)
     refusal = Misread("line-too-long", example=sample, longest=LONGEST_LINE, command=row.name)
     return Line(f"{front} {REST}", refusal)
@@ -88,7 +87,7 @@ class _CommandLine:
     front: str
     game: str | None
     words: Sequence[Word]
-    games: Collection[str]
+    games: GameTitles
 
     def completed(self) -> _CommandLine:
         """Return the line without filler words, with the board first and a game if it needs one."""
@@ -201,14 +200,14 @@ def _userid_word(row: Row, words: Sequence[Word]) -> str:
     return words[place].text.lower() if place < len(words) else ""
 
 
-def in_plain_words(text: str, games: Collection[str]) -> Line | None:
+def in_plain_words(text: str, games: GameTitles) -> Line | None:
     """Return the command that the first line of a text means in plain words, `None` for none.
 
     A command that must stand alone is not guessed.
 
     Args:
         text: the subject or body.
-        games: keys of the games of this server.
+        games: titles of the games of this server by key.
     """
     command, words, head = _plain_head(text, games)
     if head is None or head.row is None or Trait.ALONE in head.row.traits:
@@ -216,7 +215,7 @@ def in_plain_words(text: str, games: Collection[str]) -> Line | None:
     return read_line(words, head, len(command), games)
 
 
-def better_in_plain_words(text: str, games: Collection[str], row: Row, line: Line) -> Line | None:
+def better_in_plain_words(text: str, games: GameTitles, row: Row, line: Line) -> Line | None:
     """Return the reading of a text in plain words if it is better than the literal one.
 
     It is better if the plain words mean the command that the text names. If they mean another one,
@@ -224,7 +223,7 @@ def better_in_plain_words(text: str, games: Collection[str], row: Row, line: Lin
 
     Args:
         text: the subject, which begins with the name of a command.
-        games: keys of the games of this server.
+        games: titles of the games of this server by key.
         row: the command that the text names.
         line: the literal reading.
     """
@@ -239,7 +238,7 @@ def better_in_plain_words(text: str, games: Collection[str], row: Row, line: Lin
     return None if isinstance(plain_line.meaning, PlayerError) else plain_line
 
 
-def _plain_head(text: str, games: Collection[str]) -> tuple[str, list[Word], Head | None]:
+def _plain_head(text: str, games: GameTitles) -> tuple[str, list[Word], Head | None]:
     """Return the command that a text means in plain words, its words and its head."""
     first = text.strip().partition("\n")[0]
     command = "" if first.lower() in MEANT_BY else plain_words.as_command(first)

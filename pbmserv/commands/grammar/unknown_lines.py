@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -12,6 +12,7 @@ from pbmserv.commands.grammar.arguments import board_first, read_parameters
 from pbmserv.commands.grammar.command_names import Head
 from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.examples import Sender, example, unknown_game
+from pbmserv.commands.grammar.game_names import GameTitles
 from pbmserv.commands.grammar.readings import REST, Line, read_without_sender
 from pbmserv.commands.grammar.word_forms import is_number, quotable
 from pbmserv.commands.grammar.words import Word
@@ -26,12 +27,12 @@ _MOST_WORDS = 20
 """Words of a sentence that are searched for a command."""
 
 
-def not_a_command(words: Sequence[Word], games: Collection[str]) -> Line:
+def not_a_command(words: Sequence[Word], games: GameTitles) -> Line:
     """Return the refusal of a line that is not like a command and may contain a password."""
     return read_without_sender(partial(_not_a_command, words, games))
 
 
-def _not_a_command(words: Sequence[Word], games: Collection[str], sender: Sender) -> Line:
+def _not_a_command(words: Sequence[Word], games: GameTitles, sender: Sender) -> Line:
     shown = [_shown_word(word) for word in words[:2]]
     echo = REST if REST in shown or len(words) > 2 else " ".join(shown)
     if len(words) > 2 and is_number(words[0].text) and _takes_a_board(words[1]):
@@ -83,9 +84,7 @@ def _shown_word(word: Word) -> str:
     return word.raw if word.plain in MEANT_BY else quotable(word.text) or REST
 
 
-def _challenge_example(
-    row: Row, words: Sequence[Word], games: Collection[str], sender: Sender
-) -> str:
+def _challenge_example(row: Row, words: Sequence[Word], games: GameTitles, sender: Sender) -> str:
     """Return the example of a challenge for "play bob"."""
     opponents = [word.plain for word in words[1:] if sender.is_player(word.plain)]
     players = list(dict.fromkeys([sender.userid, *opponents]))
@@ -99,7 +98,7 @@ def _takes_a_board(word: Word) -> bool:
 
 
 def _number_in_front(
-    words: Sequence[Word], game: str | None, games: Collection[str], sender: Sender
+    words: Sequence[Word], game: str | None, games: GameTitles, sender: Sender
 ) -> Misread:
     """Return the refusal of a line with the number of the board in front of the command."""
     row = BY_NAME[words[1].plain]
@@ -110,7 +109,7 @@ def _number_in_front(
 
 
 def _correct_words(
-    row: Row, game: str | None, words: Sequence[Word], games: Collection[str], sender: Sender
+    row: Row, game: str | None, words: Sequence[Word], games: GameTitles, sender: Sender
 ) -> Mapping[Kind, str]:
     """Return the words after a command that examples may repeat."""
     cursor = Cursor(row, game, board_first(row, words), games, sender)
@@ -119,14 +118,12 @@ def _correct_words(
     return cursor.correct_words
 
 
-def refuse_unknown_word(words: Sequence[Word], head: Head, games: Collection[str]) -> Line:
+def refuse_unknown_word(words: Sequence[Word], head: Head, games: GameTitles) -> Line:
     """Return the refusal of a line whose game or command is unknown."""
     return read_without_sender(partial(_unknown_word, words, head, games))
 
 
-def _unknown_word(
-    words: Sequence[Word], head: Head, games: Collection[str], sender: Sender
-) -> Line:
+def _unknown_word(words: Sequence[Word], head: Head, games: GameTitles, sender: Sender) -> Line:
     front = f"{head.front} " if head.front else ""
     first = words[head.rest - 1 if head.unknown == "game" else head.rest].text
     first = first if len(first) <= LONGEST_QUOTED else REST

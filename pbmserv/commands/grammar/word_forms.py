@@ -6,17 +6,8 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from pbmserv.commands.table.command_types import BoardRef
-
 SHORTEST_PASSWORD = 4
 LONGEST_PASSWORD = 200
-MOST_ADDRESSES = 5
-MOST_RECIPIENTS = 8
-MOST_PLAYERS = 8
-MOST_SHOWN = 20
-MOST_SUBJECTS = 5
-MOST_WORDS = 30
-MOST_SETTINGS = 20
 MOST_DAYS = 365
 """The longest time that a challenge may set."""
 SETTINGS = frozenset(
@@ -31,7 +22,6 @@ TIMES = ("nagtime", "forfeittime", "totaltime")
 
 BOARD = re.compile(r"#?(\d{1,9})(?:#(\d{1,6}))?", re.ASCII)
 USERID = re.compile(r"[a-z0-9_-]{2,20}")
-NUMBER = re.compile(r"#\s*(\d{1,6})\s*\Z", re.ASCII)
 OPTION = re.compile(r"-?([a-z][a-z0-9-]*)(?:=(.+))?", re.IGNORECASE)
 TIME = re.compile(r"-{0,2}(nagtime|forfeittime|totaltime)(?:=(.*))?", re.IGNORECASE)
 BANK = re.compile(r"-{1,2}(time|cap)(?:=(.*))?|(time|cap)=(.*)", re.IGNORECASE)
@@ -41,9 +31,7 @@ _BANK_VALUES = {
     "cap": re.compile(r"(\d{1,4})(?:d|days?)?"),
 }
 BANK_EXAMPLES = {"time": "--time=14d+1d", "cap": "--time=14d+1d --cap=30d"}
-VALUE = re.compile(r"\d+(?:[x*-]\d+)*", re.IGNORECASE | re.ASCII)
 DAYS = re.compile(r"(\d{1,4})d?", re.IGNORECASE | re.ASCII)
-SEATS = re.compile(r"[1-8]")
 SETTING = re.compile(r"([a-z][a-z-]{0,19})=(.{1,200})", re.IGNORECASE)
 ADDRESS = re.compile(r"[^@\s<>()\[\],;:\"\\]{1,64}@[^@\s<>()\[\],;:\"\\]{1,253}")
 _MOVE = re.compile(r"[+\-/!?].*|.*[,;].*|[a-z]{1,2}\d{1,2}|\d{1,2}[a-z]{1,2}", re.IGNORECASE)
@@ -94,11 +82,6 @@ def is_number(text: str) -> bool:
     """Return whether a word is a board number, ``12`` or ``#12``."""
     digits = text.removeprefix("#")
     return digits.isascii() and digits.isdigit()
-
-
-def board_ref(match: re.Match[str]) -> BoardRef:
-    """Return the board of a match of `BOARD`."""
-    return BoardRef(int(match[1]), int(match[2]) if match[2] else None)
 
 
 def harmless(word: str) -> bool:

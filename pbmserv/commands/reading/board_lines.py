@@ -12,10 +12,11 @@ surely names another board.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from enum import Enum
 
 from pbmserv.commands.grammar.examples import Sender
+from pbmserv.commands.grammar.game_names import GameTitles, game_in_front
 from pbmserv.commands.grammar.readings import (
     BLANK,
     REST,
@@ -74,7 +75,7 @@ class Answered(Enum):
 
 
 def read_reply_to(
-    answered: Answered, body: str, games: Collection[str], *, by_hand: bool = True
+    answered: Answered, body: str, games: GameTitles, *, by_hand: bool = True
 ) -> Reading:
     """Read a reply to a letter, whose address tells the player and the board.
 
@@ -83,7 +84,7 @@ def read_reply_to(
 
     Args:
         body: the new text, without quoted text and signature.
-        games: keys of the games of this server, in lower case.
+        games: titles of the games of this server by key.
         by_hand: a person wrote the reply. A program's plain words are no command.
     """
     is_digest = answered is Answered.DIGEST
@@ -99,14 +100,18 @@ def read_reply_to(
     return reply.read()
 
 
-def _board_in_front(line: str, games: Collection[str], *, surely: bool) -> tuple[str, str] | None:
+def _board_in_front(line: str, games: GameTitles, *, surely: bool) -> tuple[str, str] | None:
     """Return the number of the board in front of a line and the text after it, `None` for none.
 
     The board may be named as in our letters: "Blackbox 412: g".
     """
-    name, _, rest = line.partition(" ")
-    if (name.lower() in games or name.lower() in {"board", "game"}) and _SURE.fullmatch(rest):
-        line = rest
+    if line.lower().startswith(("board ", "game ")):
+        count = 1
+    else:
+        count = game_in_front(line.split(), games)[1]
+    without_name = "".join(line.split(maxsplit=count)[count:])
+    if count and _SURE.fullmatch(without_name):
+        line = without_name
     numbered = (_SURE if surely else _LIKELY).fullmatch(line)
     if numbered is None:
         return None
@@ -114,9 +119,7 @@ def _board_in_front(line: str, games: Collection[str], *, surely: bool) -> tuple
     return number, rest
 
 
-def _first_command_above(
-    reply: Reply, lines: Sequence[str], place: int, games: Collection[str]
-) -> int:
+def _first_command_above(reply: Reply, lines: Sequence[str], place: int, games: GameTitles) -> int:
     """Return the place of the first command above the line at `place`, or `place` for none."""
     for above, _ in reply.top:
         if above < place and _command_between(lines[above], games):
@@ -124,7 +127,7 @@ def _first_command_above(
     return place
 
 
-def _command_between(text: str, games: Collection[str]) -> Line | None:
+def _command_between(text: str, games: GameTitles) -> Line | None:
     """Read a line among those for boards as a command, "games" or "show 12"; `None` for no command.
 
     It is about no board or about one that it names.
@@ -144,7 +147,7 @@ def _without_board(sender: Sender) -> Line:
 class _BoardLines:
     """A reader of lines that name their boards, and of commands between them."""
 
-    def __init__(self, text: Sequence[str], games: Collection[str]) -> None:
+    def __init__(self, text: Sequence[str], games: GameTitles) -> None:
         self._text = text
         self._games = games
         self._lines: list[Line] = []

@@ -13,11 +13,12 @@ the commands are for `lines_below`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pbmserv.commands.grammar.command_names import Head, find_head
 from pbmserv.commands.grammar.courtesies import begins_with_greeting
+from pbmserv.commands.grammar.game_names import GameTitles
 from pbmserv.commands.grammar.line import read_line
 from pbmserv.commands.grammar.readings import REST, Line, NotTried, Reading
 from pbmserv.commands.grammar.unknown_lines import not_a_command, without_unknown_word
@@ -56,12 +57,12 @@ MOST_LOOKED_AT = 500
 """Lines below the end of the reading that are searched for commands."""
 
 
-def read_body(body: str, games: Collection[str], *, announced: bool = False) -> Reading | None:
+def read_body(body: str, games: GameTitles, *, announced: bool = False) -> Reading | None:
     """Read the commands of a body, one a line.
 
     Args:
         body: the text of the mail.
-        games: keys of the games of this server.
+        games: titles of the games of this server by key.
         announced: whether the subject says that several commands follow. A body without commands
             is refused then.
 
@@ -87,7 +88,7 @@ class _BodyReader:
         stopped_by: the reason why reading ended early, ``""`` if it did not; see `NotTried`.
     """
 
-    def __init__(self, text: Sequence[str], games: Collection[str], *, announced: bool) -> None:
+    def __init__(self, text: Sequence[str], games: GameTitles, *, announced: bool) -> None:
         self._text = text
         self._games = games
         self._announced = announced

@@ -7,10 +7,11 @@ let an opponent act for the writer. The service withholds further passages
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 
 from pbmserv.commands.grammar.command_names import Head, find_command, has_credentials
+from pbmserv.commands.grammar.game_names import GameTitles
 from pbmserv.commands.grammar.readings import REST, Line, NotTried
 from pbmserv.commands.grammar.word_forms import BOARD, is_number
 from pbmserv.commands.grammar.words import Word, fold, words_of
@@ -36,7 +37,7 @@ def ends_text(line: str) -> bool:
     return is_signature(line) or line.lstrip().startswith(">")
 
 
-def named_command(words: Sequence[Word], games: Collection[str]) -> Head | None:
+def named_command(words: Sequence[Word], games: GameTitles) -> Head | None:
     """Return the head of a line that names a command, `None` for other lines."""
     head = find_command(words, games) if words else None
     return head if head is not None and head.row is not None and head.row.command else None
@@ -55,7 +56,7 @@ class LinesBelow:
     Args:
         lines: all lines of the body.
         begin: index of the first line below the commands.
-        games: keys of the games of this server.
+        games: titles of the games of this server by key.
         subject: the command of the subject, which people repeat in the body.
         why: the reason given for commands in these lines; see `NotTried`.
     """
@@ -64,7 +65,7 @@ class LinesBelow:
         self,
         lines: Sequence[str],
         begin: int,
-        games: Collection[str],
+        games: GameTitles,
         subject: str = "",
         why: str = "below",
     ) -> None:
@@ -103,7 +104,7 @@ class LinesBelow:
         return tuple(with_counted_rest(commands, self._why))
 
 
-def untried_command(words: Sequence[Word], games: Collection[str], why: str) -> Line | None:
+def untried_command(words: Sequence[Word], games: GameTitles, why: str) -> Line | None:
     """Return a line that names a command as one that is not tried, `None` for other lines."""
     head = named_command(words, games)
     return None if head is None else Line(short_form(head, words), NotTried(why))
@@ -122,7 +123,7 @@ def short_form(head: Head, words: Sequence[Word]) -> str:
     return f"{name} {REST}" if arguments else name
 
 
-def short_form_if_full(line: str, games: Collection[str]) -> str | None:
+def short_form_if_full(line: str, games: GameTitles) -> str | None:
     """Return the short form of a line that is a command in full, `None` for other lines."""
     text = fold(line).lstrip(_MARKS)
     label, _, behind = text.partition(":")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pbmserv.commands.grammar.command_names import (
@@ -12,6 +12,7 @@ from pbmserv.commands.grammar.command_names import (
     has_credentials,
     spoken_challenge,
 )
+from pbmserv.commands.grammar.game_names import GameTitles
 from pbmserv.commands.grammar.line import EMPTY, better_in_plain_words, in_plain_words, read_line
 from pbmserv.commands.grammar.readings import BLANK, Line, Reading
 from pbmserv.commands.grammar.unknown_lines import not_a_command
@@ -55,13 +56,13 @@ UNREAD = {
 """Echoes of mails that cannot be read, by reason."""
 
 
-def read_new_mail(subject: str, body: str, games: Collection[str]) -> Reading:
+def read_new_mail(subject: str, body: str, games: GameTitles) -> Reading:
     """Read the commands of a mail that answers no letter. Every mail has a reading.
 
     Args:
         subject: decoded, in one line.
         body: the new text, without quoted text and signature.
-        games: keys of the games of this server, in lower case. A line that begins a board and names
+        games: titles of the games of this server by key. A line that begins a board and names
             no game means the first one.
     """
     text = clean_subject(subject)
@@ -85,15 +86,13 @@ def _with_named_writers(reading: Reading) -> Reading:
     return replace(reading, lines=tuple(lines))
 
 
-def _read_subject_and_body(
-    text: str, body: str, games: Collection[str], *, answers: bool
-) -> Reading:
+def _read_subject_and_body(text: str, body: str, games: GameTitles, *, answers: bool) -> Reading:
     """Read a command in the subject, or else those in the body.
 
     Args:
         text: the subject without its prefixes.
         body: the new text.
-        games: keys of the games of this server.
+        games: titles of the games of this server by key.
         answers: whether the subject had a prefix such as "Re:".
     """
     words = words_of(text)
@@ -119,7 +118,7 @@ def _read_subject_and_body(
 
 
 def _read_subject(
-    text: str, words: Sequence[Word], head: Head, games: Collection[str], *, answers: bool
+    text: str, words: Sequence[Word], head: Head, games: GameTitles, *, answers: bool
 ) -> Line:
     """Read a subject that begins like a command, or else says one in plain words."""
     line = read_line(words, head, len(text), games)
@@ -130,7 +129,7 @@ def _read_subject(
 
 
 def _below_other_subject(
-    text: str, words: Sequence[Word], body: str, games: Collection[str], *, answers: bool
+    text: str, words: Sequence[Word], body: str, games: GameTitles, *, answers: bool
 ) -> Reading:
     """Read the commands below a subject that begins like none, or else plain words."""
     read_in_body = read_body(body, games)
@@ -142,7 +141,7 @@ def _below_other_subject(
     return Reading((plain or not_a_command(words, games),))
 
 
-def read_message(body: str, games: Collection[str]) -> Reading:
+def read_message(body: str, games: GameTitles) -> Reading:
     """Read a reply to a message of a player.
 
     The reply is a `Chat` to that player, except if its first line is a command in full, if it is
@@ -212,7 +211,7 @@ def _is_meant(line: Line, *, answers: bool) -> bool:
     return BLANK in line.echo or getattr(line.meaning, "game", None) is not None
 
 
-def _without_commands(body: str, games: Collection[str]) -> Reading:
+def _without_commands(body: str, games: GameTitles) -> Reading:
     """Return the reading of a mail without commands."""
     text = body.strip()
     if not text:

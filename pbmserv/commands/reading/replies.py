@@ -14,12 +14,13 @@ The first line that is not blank decides what a reply is:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.command_names import spoken_challenge
 from pbmserv.commands.grammar.consent import says_yes
+from pbmserv.commands.grammar.game_names import GameTitles
 from pbmserv.commands.grammar.line import read_line
 from pbmserv.commands.grammar.readings import REST, Line, NotTried, Reading
 from pbmserv.commands.grammar.words import LONGEST_LINE, Word, fold, words_of
@@ -47,7 +48,7 @@ EMPTY_REPLY = Line("(an empty reply)", Yes(is_empty=True))
 """The reading of an empty reply."""
 
 
-def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> Reading:
+def read_reply(body: str, games: GameTitles, *, plainly: bool = False) -> Reading:
     """Read a reply to a letter; see `Reply`."""
     return Reply(body.split("\n"), games, plainly=plainly).read()
 
@@ -71,7 +72,7 @@ class Reply:
 
     Args:
         lines: the new text.
-        games: keys of the games of this server.
+        games: titles of the games of this server by key.
         plainly: whether the letter asks nothing, so that the reply may be a command in plain words
             such as "I give up".
 
@@ -79,7 +80,7 @@ class Reply:
         top: the result of `top_lines`.
     """
 
-    def __init__(self, lines: Sequence[str], games: Collection[str], *, plainly: bool) -> None:
+    def __init__(self, lines: Sequence[str], games: GameTitles, *, plainly: bool) -> None:
         self.top = top_lines(lines)
         self._lines = lines
         self._games = games
@@ -150,7 +151,7 @@ class Reply:
         number = head.rest[0].plain.removeprefix("#") if head.rest else ""
         # In "chat 5 minutes, please" the number is not a board.
         names_a_board = re.fullmatch("[0-9]{1,9}", number) and (head.game or len(head.rest) == 1)
-        front = 1 + bool(head.game) + bool(names_a_board)
+        front = len(words_of(text)) - len(head.rest) + bool(names_a_board)
         first = text.split(None, front)[front:]
         below = LinesBelow([*first, *self._lines[place + 1 :]], 0, self._games)
         line = Line("chat", Chat(None, int(number) if names_a_board else None, None))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pbmserv.commands.grammar.arguments import EVENT_VERBS, TEAM_VERBS
+from pbmserv.commands.grammar.arguments import EVENT_VERBS
 from pbmserv.commands.grammar.command_names import find_command, has_credentials, holds_a_move
 from pbmserv.commands.grammar.consent import says_yes
+from pbmserv.commands.grammar.game_names import GameTitles, game_in_front
 from pbmserv.commands.grammar.line import read_arguments, without_filler
 from pbmserv.commands.grammar.readings import REST, Line
 from pbmserv.commands.grammar.word_forms import SHORTEST_PASSWORD, is_number
@@ -22,16 +23,13 @@ from pbmserv.errors import Misread
 
 LONGEST_ECHO = 200
 
-_VERB, _TEAM_VERB = (
-    re.compile(rf"(?:{'|'.join(sorted(verbs))})\b.*") for verbs in (EVENT_VERBS, TEAM_VERBS)
-)
+_VERB = re.compile(rf"(?:{'|'.join(sorted(EVENT_VERBS))})\b.*")
 _EXACT = {
     "check": re.compile(r"\S{1,3}"),  # "check 12"
     "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?"),  # "scores 8x8 daily"
     "give": re.compile(r"\d{1,4} ?[a-z]*|.{0,40} days?"),  # "give 3 days", "give two days"
     "claim": re.compile(r"(draw|abort|)"),
-    **dict.fromkeys(("league", "cup", "swiss", "event"), _VERB),
-    "team": _TEAM_VERB,
+    **dict.fromkeys(("league", "cup", "swiss", "event", "team"), _VERB),
 }
 """Arguments that show a command and not a sentence: "check 12" is a command, "check your mail" is a
 sentence."""
@@ -61,15 +59,16 @@ class ReplyHead:
     rest: Sequence[Word]
 
 
-def reply_head(words: Sequence[Word], games: Collection[str]) -> ReplyHead:
+def reply_head(words: Sequence[Word], games: GameTitles) -> ReplyHead:
     """Return the first words of a reply; a name with other words after it may be only a word."""
-    first = words[0].plain
-    game = first if first in games and len(words) > 1 else None
-    words = words[1:] if game else words
+    game, count = game_in_front((word.plain for word in words), games)
+    if count == len(words):  # a game alone
+        game, count = "", 0
+    words = words[count:]
     name, rest = words[0].plain, words[1:]
     pair = " ".join([word.plain for word in words[:2]])
     if pair in IN_REPLY:
-        return ReplyHead(game, pair, IN_REPLY[pair], words[2:])
+        return ReplyHead(game or None, pair, IN_REPLY[pair], words[2:])
     row = IN_REPLY.get(name) or _guessed_command(name)
     if row is not None and row.name in _OF_TALK:
         exact = _EXACT[row.name].fullmatch(" ".join([word.plain for word in rest]))
@@ -77,11 +76,11 @@ def reply_head(words: Sequence[Word], games: Collection[str]) -> ReplyHead:
     if row is not None and row.name == "move" and len(rest) == 1:
         instead = rest[0].plain  # "move resign"
         if instead in {"resign", "undo"}:
-            return ReplyHead(game, instead, IN_REPLY[instead], ())
-    return ReplyHead(game, name, row, rest)
+            return ReplyHead(game or None, instead, IN_REPLY[instead], ())
+    return ReplyHead(game or None, name, row, rest)
 
 
-def read_command(head: ReplyHead, games: Collection[str]) -> Line | None:
+def read_command(head: ReplyHead, games: GameTitles) -> Line | None:
     """Read the command of the first line, `None` if it is a sentence or a move."""
     row = head.row
     assert row is not None
@@ -106,7 +105,7 @@ def read_command(head: ReplyHead, games: Collection[str]) -> Line | None:
 
 
 def _command_alone(
-    head: ReplyHead, row: Row, rest: Sequence[Word], games: Collection[str]
+    head: ReplyHead, row: Row, rest: Sequence[Word], games: GameTitles
 ) -> Line | None:
     """Read a command that must stand alone, "resign", and refuse one with words after it.
 
@@ -120,9 +119,7 @@ def _command_alone(
     return Line(f"{row.name} {REST}", refused)
 
 
-def _consent(
-    head: ReplyHead, row: Row, rest: Sequence[Word], games: Collection[str]
-) -> Line | None:
+def _consent(head: ReplyHead, row: Row, rest: Sequence[Word], games: GameTitles) -> Line | None:
     """Read "yes" or "accept", `None` if the words after it mean something else."""
     if not says_yes(" ".join(("yes", *(word.raw for word in rest)))):
         return None  # "yes, but not now"
@@ -157,7 +154,7 @@ def _joined(words: Sequence[Word]) -> str:
     return " ".join([word.plain for word in words])
 
 
-def _board_command(head: ReplyHead, row: Row, games: Collection[str]) -> Line | None:
+def _board_command(head: ReplyHead, row: Row, games: GameTitles) -> Line | None:
     """Read a command whose number must be a board, "resign 12", else return `None`."""
     rest = head.rest
     if head.name == "board" and holds_a_move(rest):
@@ -178,11 +175,12 @@ def _names_a_board(row: Row, rest: Sequence[Word]) -> bool:
     return plain.min_words <= len(rest) <= plain.max_words
 
 
-def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
+def is_full_form(words: Sequence[Word], games: GameTitles) -> bool:
     """Return whether a line is a command in full, as in a subject, with userid and password."""
     head = find_command(words, games)
     if head is None or head.row is None:
-        return words[0].plain in games and not _names_game_of_move(words)
+        count = game_in_front((word.plain for word in words), games)[1]
+        return count > 0 and not _is_move(words[count:])
     reply = reply_head(words, games)
     if reply.row is None and not head.row.in_reply:
         return True
@@ -192,10 +190,10 @@ def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
     return has_credentials(head.row, rest, named=bool(head.front))
 
 
-def _names_game_of_move(words: Sequence[Word]) -> bool:
-    """Return whether a move follows the name of a game, as in "liar 3 twos" or "chess e4"."""
-    rest = [word.plain for word in words[1:]]
-    return bool(rest) and (is_number(rest[0]) or MOVES.fullmatch(" ".join(rest)) is not None)
+def _is_move(words: Sequence[Word]) -> bool:
+    """Return whether words are a move, as behind the game in "liar 3 twos" or "chess e4"."""
+    texts = [word.plain for word in words]
+    return bool(texts) and (is_number(texts[0]) or MOVES.fullmatch(" ".join(texts)) is not None)
 
 
 def _may_have_password(rest: Sequence[Word]) -> bool:

@@ -11,9 +11,10 @@ A                       with which Alice signs, and not a move of port A
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from pbmserv.commands.grammar.courtesies import begins_with_greeting
+from pbmserv.commands.grammar.game_names import GameTitles, game_in_front
 from pbmserv.commands.grammar.word_forms import is_number
 from pbmserv.commands.reading.lines_below import LinesBelow
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, command_meant
@@ -31,7 +32,7 @@ _LONGEST_GREETING = 50
 
 
 def reply_moves(
-    top: Sequence[tuple[int, str]], below: LinesBelow, lines: Sequence[str], games: Collection[str]
+    top: Sequence[tuple[int, str]], below: LinesBelow, lines: Sequence[str], games: GameTitles
 ) -> ReplyMove:
     """Return the lines of which one may be a move, each with the text below it.
 
@@ -42,7 +43,7 @@ def reply_moves(
         top: the first lines of the reply, with their places; see `top_lines`.
         below: the lines below the first one, which are words for the opponent.
         lines: all lines of the reply.
-        games: keys of the games of this server.
+        games: titles of the games of this server by key.
     """
     texts = [_without_move_word(text, games) if " " in text else text for _, text in top]
     texts = _unnumbered(texts) if len(texts) > 1 else texts
@@ -119,11 +120,12 @@ def may_act(text: str) -> bool:
     return is_command or MOVES.fullmatch(text) is not None
 
 
-def _without_move_word(text: str, games: Collection[str]) -> str:
+def _without_move_word(text: str, games: GameTitles) -> str:
     """Return a line without ``move`` or ``GAME move`` in front, which replies do not need."""
+    if count := game_in_front(text.split(), games)[1]:
+        rest = "".join(text.split(maxsplit=count)[count:])
+        shorter = _without_move_word(rest, {})
+        return text if shorter == rest else shorter
     first, _, rest = text.partition(" ")
-    if first.lower() in games:
-        shorter = _without_move_word(rest.lstrip(), ())
-        return text if shorter == rest.lstrip() else shorter
     row = BY_NAME.get(first.lower().rstrip(":")) or command_meant(first.lower())
     return rest.strip() if row is not None and row.name == "move" and rest.strip() else text

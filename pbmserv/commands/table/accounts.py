@@ -23,7 +23,7 @@ class Signup(Command):
     """``signup userid password [address…]``"""
 
     userid: str
-    password: Secret
+    new: Secret
     addresses: tuple[str, ...] = ()
 
 
@@ -113,7 +113,6 @@ ACCOUNTS = in_section(
         example="alice PASSWORD alice@example.org",
         also=("add", "register", "sign up", "sign-up"),
         newcomers=("newplayer", "newuser", "join", "enroll", "enrol"),
-        from_arguments=lambda args: Signup(args.userid, args.new, args.addresses),
         places=LINES,
     ),
     ON_SERVER.row(
@@ -139,7 +138,7 @@ ACCOUNTS = in_section(
         "change address",
         ChangeAddress,
         "have your letters sent to another address",
-        more=(Parameter("address...", Kind.NEW_ADDRESSES),),
+        more=(Parameter("address...", Kind.ADDRESSES, "ADDRESS"),),
         example="alice@example.org",
         also=("changeaddress", "change-address"),
         synonyms=("change email", "change mail"),

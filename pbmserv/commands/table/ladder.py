@@ -8,7 +8,6 @@ from pbmserv.commands.table.command_types import Command, Credentials
 from pbmserv.commands.table.row_types import (
     PASSWORD,
     USERID,
-    Arguments,
     Kind,
     Parameter,
     Scope,
@@ -21,18 +20,18 @@ SECTION = "Events"
 
 @dataclass(frozen=True, slots=True)
 class ShowLadder(Command):
-    """``ladder [game]``: the players of a ladder in their order; `game` is ``""`` for all."""
+    """``ladder [game]``: the players of a ladder in their order; `game` is `None` for all."""
 
-    game: str
+    game: str | None
     credentials: Credentials | None
 
 
 @dataclass(frozen=True, slots=True)
 class JoinLadder(Command):
-    """``ladder join userid password game``; `game` is ``""`` if none is named."""
+    """``ladder join userid password game``; `game` is `None` if none is named."""
 
     credentials: Credentials | None
-    game: str
+    game: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class LeaveLadder(Command):
     """``ladder leave userid password [game]``"""
 
     credentials: Credentials | None
-    game: str
+    game: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +47,13 @@ class ChallengeOnLadder(Command):
     """``ladder challenge userid password [name] [game]``
 
     Attributes:
-        game: as the first word of the line, ``""`` for none.
-        names: the words after the command: at most a player and a game.
+        game: as the first word of the line, `None` for none.
+        userids: the words after the command: at most a player and a game.
     """
 
     credentials: Credentials | None
-    game: str
-    names: tuple[str, ...]
-
-
-def _game(arguments: Arguments) -> str:
-    return next(iter(arguments.subjects), arguments.game or "")
+    game: str | None
+    userids: tuple[str, ...]
 
 
 _ABOUT_ME = Shape(Scope.BOTH, (USERID, PASSWORD), "alice PASSWORD")
@@ -73,7 +68,6 @@ LADDERS = in_section(
         more=(_GAME,),
         example="blackbox",
         also=("ladders", "ladder show"),
-        from_arguments=lambda args: ShowLadder(_game(args), args.credentials),
         proof=(USERID, PASSWORD, _GAME),
     ),
     _ABOUT_ME.row(
@@ -82,7 +76,6 @@ LADDERS = in_section(
         "enter a ladder at the bottom",
         more=(_GAME,),
         example="blackbox",
-        from_arguments=lambda args: JoinLadder(args.credentials, _game(args)),
         shares_page="ladder",
     ),
     _ABOUT_ME.row(
@@ -91,9 +84,6 @@ LADDERS = in_section(
         "play somebody higher up for the place",
         more=(Parameter("[name] [game]", Kind.PEOPLE),),
         example="bob",
-        from_arguments=lambda args: ChallengeOnLadder(
-            args.credentials, args.game or "", args.userids
-        ),
         shares_page="ladder",
     ),
     _ABOUT_ME.row(
@@ -102,7 +92,6 @@ LADDERS = in_section(
         "leave a ladder; running games go on",
         more=(_GAME,),
         traits=Trait.FINAL,
-        from_arguments=lambda args: LeaveLadder(args.credentials, _game(args)),
         shares_page="ladder",
     ),
 )

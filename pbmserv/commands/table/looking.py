@@ -96,7 +96,7 @@ class Scores(Command):
     """``game scores [kind]``: show the best scores on one kind of board, or on all kinds."""
 
     game: str | None
-    kind: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +164,6 @@ def _show(arguments: Arguments) -> Command:
     return Show(arguments.game, arguments.boards, arguments.userids, arguments.which)
 
 
-def _list(arguments: Arguments) -> Command:
-    return ListGames(arguments.subjects or ((arguments.game,) if arguments.game else ()))
-
-
 PEOPLE = Parameter("[userid...]", Kind.PEOPLE)
 
 HELP = in_section(
@@ -188,7 +184,6 @@ HELP = in_section(
         ListGames,
         "the games this server knows, their seats and options",
         more=(Parameter("[game...]", Kind.GAMES),),
-        from_arguments=_list,
     ),
 )
 
@@ -241,10 +236,9 @@ LOOKING = in_section(
         "scores",
         Scores,
         "the best scores of races and solo games on one kind of board",
-        more=(Parameter("[kind]", Kind.SUBJECTS),),
+        more=(Parameter("[kind]", Kind.TEXT),),
         example="8x8/4",
         also=("score",),
-        from_arguments=lambda args: Scores(args.game, " ".join(args.subjects)),
         traits=Trait.ENGLISH | Trait.BOXES,
     ),
     LOOKING_IN_GAME.row(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from pbmserv.commands.table.command_types import AboutBoard, AtBoard, Command, Credentials, Speaking
@@ -42,14 +41,14 @@ class Resign(AtBoard):
 class Give(AtBoard):
     """``game give board userid password 3d``: add days to the opponent's clock."""
 
-    time: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Claim(AtBoard):
     """``game claim board userid password [draw|abort]`` from an opponent who has been silent."""
 
-    end: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +83,9 @@ class Solve(AtBoard):
 
 @dataclass(frozen=True, slots=True)
 class Queue(AtBoard):
-    """``game queue board userid password plan``; `engine.plans` reads the plan, ``-`` drops it."""
+    """``game queue board userid password plan``; `engine.plans` reads `text`, ``-`` drops it."""
 
-    plan: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +123,7 @@ class Preview(AboutBoard):
 class Check(AtBoard):
     """``game check board userid password [port]``: show which results the markers explain."""
 
-    port: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,7 @@ class Chat(AtBoard):
 class Message(Speaking):
     """``message userid password to…``; the words are in the body."""
 
-    to: tuple[str, ...]
+    userids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +158,6 @@ def _move(arguments: Arguments) -> Command:
     return MakeMove(
         arguments.game, arguments.board, arguments.credentials, arguments.text, arguments.number
     )
-
-
-def _with_last_words(command: type[Give | Claim | Check], arguments: Arguments) -> Command:
-    """Make a command whose last field has the words after the board and the writer."""
-    words = " ".join(arguments.subjects)
-    return command(arguments.game, arguments.board, arguments.credentials, words)
 
 
 MOVE = Parameter("move[#n]", Kind.MOVE)
@@ -185,17 +178,15 @@ PLAYING = in_section(
         "give",
         Give,
         "give your opponent more time",
-        more=(Parameter("days", Kind.SUBJECTS),),
+        more=(Parameter("days", Kind.TEXT),),
         example="3d",
-        from_arguments=partial(_with_last_words, Give),
         traits=Trait.ENGLISH,
     ),
     AT_BOARD.row(
         "claim",
         Claim,
         "end a game whose other player has been silent for long",
-        more=(Parameter("[draw | abort]", Kind.SUBJECTS),),
-        from_arguments=partial(_with_last_words, Claim),
+        more=(Parameter("[draw | abort]", Kind.TEXT),),
         traits=Trait.ENGLISH | Trait.FINAL,
     ),
     AT_BOARD.row(
@@ -239,7 +230,6 @@ PLAYING = in_section(
         example="g if #: c else j",
         synonyms=("que", "queu", "enqueue"),
         subjects=("plans", "plan"),
-        from_arguments=lambda args: Queue(args.game, args.board, args.credentials, args.text),
     ),
     AT_BOARD.row(
         "note",
@@ -267,8 +257,7 @@ PLAYING = in_section(
         "check",
         Check,
         "which results your own markers explain",
-        more=(Parameter("[port]", Kind.SUBJECTS),),
-        from_arguments=partial(_with_last_words, Check),
+        more=(Parameter("[port]", Kind.TEXT),),
         traits=Trait.ENGLISH | Trait.TALK | Trait.LOOKS | Trait.BOXES,
     ),
     AT_BOARD.row(
@@ -286,7 +275,6 @@ PLAYING = in_section(
         more=(Parameter("to...", Kind.RECIPIENTS),),
         example="bob",
         synonyms=("msg",),
-        from_arguments=lambda args: Message(args.credentials, args.userids),
         traits=Trait.WORDS,
     ),
     ABOUT_MYSELF.row(

@@ -16,37 +16,34 @@ class Kind(Enum):
     """The kind of words that a parameter takes.
 
     Attributes:
-        min_words: the least number of them.
         max_words: the greatest number of them.
         sample: words that an example has in the place, ``""`` if it leaves the place out.
     """
 
-    BOARD = "the number of a board", 1, 1, "BOARD"
-    USERID = "a player", 1, 1, "USERID"
-    NEW_USERID = "a userid that is free", 1, 1, "USERID"
-    PASSWORD = "the password of the player", 1, 1, ""
-    NEW_PASSWORD = "a password to be", 1, 1, ""
-    MOVE = "the rest of the line, and perhaps the number of the move", 1, NO_LIMIT, "MOVE"
-    PLAN = "the rest of the line, as written", 1, NO_LIMIT, "PLAN"
-    DATE = 'the rest of the line, with or without "until"', 1, NO_LIMIT, "until DATE"
-    SETTINGS = "settings, name=value", 0, NO_LIMIT, "NAME=VALUE"
-    SEATS = 'a number of seats and options, or "off"', 0, NO_LIMIT, ""
-    PLAYERS = "userids, options and times", 1, NO_LIMIT, "USERID FRIEND"
-    ALONE = "one userid, options and times", 1, NO_LIMIT, "USERID"
-    RECIPIENTS = "userids of the readers of a message", 1, NO_LIMIT, "FRIEND"
-    SHOWN = 'boards, or userids and a word such as "all"', 1, NO_LIMIT, "BOARD"
-    WATCHED = 'userids or none, and a word such as "all"', 0, NO_LIMIT, "USERID"
-    BOARDS = 'boards, or a word such as "all"', 0, NO_LIMIT, ""
-    PEOPLE = "userids or none", 0, NO_LIMIT, ""
-    ADDRESSES = "mail addresses or none", 0, NO_LIMIT, ""
-    NEW_ADDRESSES = "at least one mail address", 1, NO_LIMIT, "ADDRESS"
-    GAMES = "games or none", 0, NO_LIMIT, ""
-    SUBJECTS = "subjects of help or none", 0, NO_LIMIT, ""
-    WORDS = "any words, as written", 1, NO_LIMIT, "join GAME"
-    ANY_WORDS = "any words or none, as written", 0, NO_LIMIT, ""
+    BOARD = "the number of a board", 1, "BOARD"
+    USERID = "a player", 1, "USERID"
+    NEW_USERID = "a userid that is free", 1, "USERID"
+    PASSWORD = "the password of the player", 1, ""
+    NEW_PASSWORD = "a password to be", 1, ""
+    MOVE = "the rest of the line, and perhaps the number of the move", NO_LIMIT, "MOVE"
+    PLAN = "the rest of the line, as written", NO_LIMIT, "PLAN"
+    DATE = 'the rest of the line, with or without "until"', NO_LIMIT, "until DATE"
+    SETTINGS = "settings, name=value", NO_LIMIT, "NAME=VALUE"
+    SEATS = 'a number of seats and options, or "off"', NO_LIMIT, ""
+    PLAYERS = "userids, options and times", NO_LIMIT, "USERID FRIEND"
+    ALONE = "one userid, options and times", NO_LIMIT, "USERID"
+    RECIPIENTS = "userids of the readers of a message", NO_LIMIT, "FRIEND"
+    SHOWN = 'boards, or userids and a word such as "all"', NO_LIMIT, "BOARD"
+    WATCHED = 'userids, and a word such as "all"', NO_LIMIT, "USERID"
+    BOARDS = 'boards, or a word such as "all"', NO_LIMIT, ""
+    PEOPLE = "userids", NO_LIMIT, ""
+    ADDRESSES = "mail addresses", NO_LIMIT, ""
+    GAMES = "games", NO_LIMIT, ""
+    SUBJECTS = "subjects of help", NO_LIMIT, ""
+    TEXT = "the rest of the line, in lower case", NO_LIMIT, ""
+    WORDS = "any words, as written", NO_LIMIT, ""
 
-    def __init__(self, _meaning: str, min_words: int, max_words: int, sample: str) -> None:
-        self.min_words = min_words
+    def __init__(self, _meaning: str, max_words: int, sample: str) -> None:
         self.max_words = max_words
         self.sample = sample
 
@@ -113,6 +110,7 @@ class Arguments:
     options: tuple[str, ...] = ()
     times: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
+    games: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
 
@@ -127,7 +125,7 @@ class Parameter:
     """A parameter of a command.
 
     Attributes:
-        label: its name on help pages.
+        label: its name on help pages, in brackets if it may be left out.
         kind: the kind of words it takes.
         usual: its words in an example, if those of the kind do not fit.
     """
@@ -142,6 +140,10 @@ class Parameter:
         if self.kind.secret:
             return "NEWPASSWORD" if self.label == "new" else "PASSWORD"
         return self.usual or self.kind.sample
+
+    @property
+    def is_optional(self) -> bool:
+        return self.label.startswith("[")
 
     @property
     def rest(self) -> bool:
@@ -219,7 +221,7 @@ class Row:
     @cached_property
     def min_words(self) -> int:
         """The least number of words after the name."""
-        return sum(parameter.kind.min_words for parameter in self.parameters)
+        return sum(not parameter.is_optional for parameter in self.parameters)
 
     @cached_property
     def max_words(self) -> int:

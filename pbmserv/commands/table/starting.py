@@ -62,11 +62,11 @@ class Replay(AboutBoard):
 
 @dataclass(frozen=True, slots=True)
 class Daily(Command):
-    """``game daily userid password [HH:MM|off]``; `when` is ``""`` for the usual time."""
+    """``game daily userid password [HH:MM|off]``; `text` is ``""`` for the usual time."""
 
     game: str
     credentials: Credentials | None
-    when: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +172,8 @@ STARTING = in_section(
         "daily",
         Daily,
         "the box of the day, the same for everybody, at your hour",
-        more=(Parameter("[HH:MM | off]", Kind.SUBJECTS),),
+        more=(Parameter("[HH:MM | off]", Kind.TEXT),),
         example="07:30",
-        from_arguments=lambda args: Daily(
-            args.game or "", args.credentials, " ".join(args.subjects).lower()
-        ),
         traits=Trait.NEEDS_GAME | Trait.LOOKS | Trait.BOXES,
     ),
     AT_BOARD.row("accept", Accept, "take up a challenge", traits=Trait.TALK),

@@ -159,7 +159,7 @@ def back(context: CommandContext, command: Back) -> Answer:
     player = context.speaker(None) if credentials is None else context.identify(credentials)
     if not player.active:
         return _come_back(context, player)
-    context.current.player = player
+    context.current.speaker = player
     tz = zone(player.tz)
     players.lock(context.connection, player.id)
     absences = absence_rows.of_player(context.connection, player.id)
@@ -185,7 +185,7 @@ def _come_back(context: CommandContext, player: Player) -> Answer:
     own = players.addresses_of(context.connection, player.id)
     sender = context.actor.address.lower()
     leaving.come_back(context.connection, player, sender if sender in own else own[0])
-    context.current.player = players.by_id(context.connection, player.id)
+    context.current.speaker = players.by_id(context.connection, player.id)
     words = {"userid": player.userid, "again": True, "planned": False}
     return Answer((Part("back", words),))
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from pbmserv.commands.table.accounts import Delete, SignOff
-from pbmserv.commands.table.playing import Resign
 from pbmserv.errors import GameAway, Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.accounts.own_data import home_of, player_and_home
@@ -149,13 +148,13 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
     notifications: list[Notification] = []
     for number in numbers:
         try:
-            letters = resigning.resign(context, Resign(None, number, None)).notifications
+            letters = resigning.give_up(context, *context.seat_at(number)).notifications
             event = events.id_of_board(context.connection, number)
             notifications += map(_of_event, letters) if event is not None else letters
         except GameAway:  # nobody can wait for the game to come back before leaving
             boards.set_status(context.connection, number, BoardStatus.DECLINED)
     current = context.current
-    current.sitter = current.focus = current.player = None
+    current.speaker = current.focus = None
     return tuple(
         notification for notification in notifications if notification.player_id != player.id
     ), len(numbers)

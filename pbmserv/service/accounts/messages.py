@@ -34,7 +34,7 @@ def message(context: CommandContext, command: Message) -> Answer:
     if not words_for_others(context):
         raise no_words(context, "message")
     to: list[Player] = []
-    for userid in command.to:
+    for userid in command.userids:
         if userid in BOT_USERIDS:
             raise Refused("house-deaf", part=userid, example="help message")
         player = players.active_by_userid(context.connection, userid)

@@ -69,7 +69,7 @@ def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Ans
     dropped = address_changes.confirm(context.connection, change, context.now)
     changed = players.by_id(context.connection, player.id)
     assert changed is not None
-    context.current.player = changed
+    context.current.speaker = changed
     context.proofs.add(changed.id, changed.unreachable_since)
     words = _words(player, address=change.address, dropped=dropped, letters_to=changed.address)
     part = Part("address-changed", words)
@@ -151,7 +151,7 @@ def _fewer_addresses(
     players.change(context.connection, player.id, values)
     changed = players.by_id(context.connection, player.id)
     assert changed is not None
-    context.current.player = changed
+    context.current.speaker = changed
     part = Part("address-changed", _words(player, address=wanted[0], dropped=dropped))
     boards_letters = boards_again(context, changed.id) if dropped else ()
     return Answer((part,), (*_farewells(changed, dropped), *boards_letters))

@@ -73,7 +73,7 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
         if not player.active and sender in own:
             to = sender
         is_proven = context.actor.is_verified and sender in own
-        if not is_proven and not context.services.traffic.may_reset(player.id):
+        if not is_proven and not context.services.traffic.may("reset", str(player.id)):
             # Anybody can ask for it, so a player gets a few a day, and they all work.
             return Answer((Part("reset-sent", {"userid": userid}),))
         words = {"userid": player.userid, "mark": password_mark(player.password_hash)}
@@ -91,7 +91,7 @@ def _player_of_reset(context: CommandContext, reply_address: ReplyAddress) -> Pl
     if player.reply_epoch != reply_address.epoch:
         raise Refused("reset-used", example=f"forgot {player.userid}")
     if player.active:
-        context.current.player = player
+        context.current.speaker = player
     if password_mark(player.password_hash) != reply_address.number:
         raise Refused("reset-used", example=f"forgot {player.userid}")
     context.proofs.add(player.id, player.unreachable_since)

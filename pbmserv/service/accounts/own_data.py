@@ -85,7 +85,7 @@ def player_and_home(context: CommandContext, credentials: Credentials | None) ->
         player = context.speaker(None)
     else:
         player = context.identify(credentials)
-        context.current.player = player if player.active else None
+        context.current.speaker = player if player.active else None
     return player, home_of(context, player)
 
 

@@ -244,7 +244,7 @@ def prefs(context: CommandContext, command: Prefs) -> Answer:
     wishes.save()
     changed = players.by_id(context.connection, player.id)
     assert changed is not None
-    context.current.player = changed
+    context.current.speaker = changed
     return Answer((Part("prefs", as_words(context, changed, set_now=bool(command.settings))),))
 
 

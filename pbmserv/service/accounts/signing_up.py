@@ -53,14 +53,14 @@ def signup(context: CommandContext, command: Signup) -> Answer:
     sent to many strangers.
     """
     _refuse_impossible_signup(context, command.userid)
-    refuse_sample(command.password, f"signup {command.userid} PASSWORD")
+    refuse_sample(command.new, f"signup {command.userid} PASSWORD")
     sender = context.actor.address
     addresses = command.addresses or (sender,)
     if context.services.signup == "open":
         return _sign_up_at_once(context, command, addresses)
     first = sender if sender in addresses else addresses[0]
     refuse_too_many_questions(context, (first,))
-    hashed, batch = hash_of(context, command.password), secrets.token_hex(8)
+    hashed, batch = hash_of(context, command.new), secrets.token_hex(8)
     question = _ask_to_confirm(context, command.userid, hashed, first, batch)
     others = [address for address in dict.fromkeys(addresses) if address != first]
     for address in others:
@@ -136,7 +136,7 @@ def _refuse_impossible_signup(context: CommandContext, userid: str) -> None:
 def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequence[str]) -> Answer:
     """Create the player without asking the addresses."""
     refuse_too_many_questions(context, addresses)
-    hashed, batch = hash_of(context, command.password), secrets.token_hex(8)
+    hashed, batch = hash_of(context, command.new), secrets.token_hex(8)
     notifications = []
     for address in addresses:
         signup_id = signups.add(
@@ -211,7 +211,7 @@ def _other_questions(context: CommandContext, confirmed: PendingSignup) -> tuple
 def confirm_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """Confirm a signup by a reply to its question."""
     confirmed = confirm(context, reply_address.about)
-    context.current.player = confirmed.player
+    context.current.speaker = confirmed.player
     return Answer((confirmed.welcome,), confirmed.letters)
 
 

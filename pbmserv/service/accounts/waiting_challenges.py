@@ -45,7 +45,8 @@ def keep(context: CommandContext) -> WaitingChallenge | None:
     wait already, the earlier one stays.
     """
     challenge = next(_challenges(context), None)
-    if challenge is None or not context.services.traffic.may_keep(context.actor.source):
+    neighbours = context.actor.source.neighbours
+    if challenge is None or not context.services.traffic.may("kept", neighbours):
         return None
     signups.forget_challenge(context.connection, context.actor.address.lower())
     return challenge

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pbmserv.engine.record import DECLINE
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.tables.boards import BoardStatus
@@ -42,8 +41,5 @@ def refuse_blocked_meeting(context: CommandContext, board: BoardRow, sitter: Sit
     """Refuse to accept a board if this player and another one block each other."""
     if sitter.accepted_at is not None:
         return
-    ids = [other.player_id for other in board.sitters if other.player_id != sitter.player_id]
-    others = [
-        player for player_id in ids if (player := players.by_id(context.connection, player_id))
-    ]
+    others = [other for other in board.sitters if other.player_id != sitter.player_id]
     contact.refuse_blocked_players(context, sitter.player_id, others)

@@ -14,28 +14,22 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
-from sqlalchemy import Connection
-
-from pbmserv.clock import Clock
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Placing, Tappable, implements
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import MoveError
-from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.mail.visits import read_link
+from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards.listed_moves import ListedMove, known_to, moves_so_far
 from pbmserv.service.boards.newest_words import Saying, newest_words
 from pbmserv.service.boards.reports import CoachPart, coach_part
-from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.looks import Looks
 from pbmserv.service.core.secret_boxes import is_shut
-from pbmserv.service.core.services import Services
 from pbmserv.service.time.timekeeping import bank_words
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.positions import Before
-from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 from pbmserv.views.board import BoardScene, scene_beyond_record
@@ -187,15 +181,8 @@ class BoardPages:
         locks: those of the players whose pages are made.
     """
 
-    def __init__(
-        self,
-        services: Services,
-        database: Database,
-        clock: Clock,
-    ) -> None:
-        self._services = services
-        self._database = database
-        self._clock = clock
+    def __init__(self, looks: Looks) -> None:
+        self._looks = looks
         self.locks = PlayerLocks()
 
     async def page(self, token: str, look: Look) -> BoardPage | None:
@@ -206,11 +193,11 @@ class BoardPages:
         Raises:
             TooMany: the player looks too often.
         """
-        link = self._link(token)
+        link = self._looks.link(token, Purpose.BOARD)
         if link is None:
             return None
         if look.draft or look.tap or look.check or look.step is not None:
-            self._services.traffic.count_look(link.player)
+            self._looks.services.traffic.count("look", str(link.player))
         async with self.locks.of(link.player):
             return await asyncio.to_thread(self.make_page, token, look)
 
@@ -220,101 +207,87 @@ class BoardPages:
         Raises:
             TooMany: it looks too often.
         """
-        link = self._link(token)
+        link = self._looks.link(token, Purpose.BOARD)
         if link is not None:
-            self._services.traffic.count_look(link.player)
+            self._looks.services.traffic.count("look", str(link.player))
         return await self.page(token, Look())
-
-    # -- looks -----------------------------------------------------------------------------
 
     def make_page(self, token: str, look: Look) -> BoardPage | None:
         """Return the page for its player from the record; ``None`` if the link is not valid."""
-        with self._database.reading.connect() as connection:
-            board_and_sitter = self.seat_of(connection, token)
-            if board_and_sitter is None:
+        with self._looks.context() as context:
+            seated = self.seat_of(context, token)
+            if seated is None:
                 return None
-            board, sitter = board_and_sitter
-            page = self.full_page(connection, token, board, sitter)
+            page = full_page(context, token, *seated)
             if look.step is None:
                 return _with_look(page, look)
-            return self._page_at_step(connection, page, board, sitter, look.step)
+            return _page_at_step(context, page, *seated, look.step)
 
-    def _page_at_step(
-        self, connection: Connection, page: BoardPage, board: BoardRow, sitter: Sitter, step: int
-    ) -> BoardPage:
-        """Return the page after *step* plies, or the newest page if there are fewer."""
-        positions = known_to(self._services.positions.newest(connection, board), sitter.seat)
-        if step >= len(positions) - 1:
-            return page
-        scene = page_scene(connection, board, positions[step], sitter.seat)
-        return replace(page, scene=scene, undrafted_scene=scene, step=step)
-
-    def full_page(
-        self, connection: Connection, token: str, board: BoardRow, sitter: Sitter
-    ) -> BoardPage:
-        """Return the page without a draft, with talk, moves and the reader's clock."""
-        page, shown = self._page_and_shown(connection, token, board, sitter)
-        moves = moves_so_far(known_to(shown, sitter.seat), board.names, sitter.seat)
-        if board.seats == 1:
-            return replace(page, moves=moves)
-        context = CommandContext(self._services, connection, NOBODY, self._clock.now())
-        bank = None
-        if board.status == BoardStatus.ACTIVE:
-            bank = bank_words(context, board, board.clocks, sitter.seat).get("bank")
-        return replace(page, moves=moves, talk=newest_words(context, board, sitter), bank=bank)
-
-    def listed_page(
-        self,
-        connection: Connection,
-        token: str,
-        board: BoardRow,
-        sitter: Sitter,
-        before: Before,
-    ) -> BoardPage:
-        """Return the page without draft, talk, moves and clock, as lists of boards show it.
-
-        Args:
-            token: the token of the page.
-            board: a board.
-            sitter: the reader's seat at it.
-            before: see `Positions.newest`.
-        """
-        return self._page_and_shown(connection, token, board, sitter, before)[0]
-
-    def _page_and_shown(
-        self,
-        connection: Connection,
-        token: str,
-        board: BoardRow,
-        sitter: Sitter,
-        before: Before | None = None,
-    ) -> tuple[BoardPage, Position]:
-        """Return the page as lists of boards show it, and the newest position that it may show."""
-        context = CommandContext(self._services, connection, NOBODY, self._clock.now())
-        position = self._services.positions.newest(connection, board, before)
-        self._services.positions.remember({board.id: position})
-        shut = board.status == BoardStatus.FINISHED and is_shut(context, board)
-        shown = position.shut if shut else position
-        scene = page_scene(connection, board, shown, sitter.seat)
-        coach = coach_part(connection, board, position, sitter.seat)
-        steps = len(known_to(position, sitter.seat)) - 1
-        return _new_page(token, board, sitter, scene, coach, steps), shown
-
-    def seat_of(self, connection: Connection, token: str) -> tuple[BoardRow, Sitter] | None:
+    def seat_of(self, context: CommandContext, token: str) -> tuple[BoardRow, Sitter] | None:
         """Return the board of a token and its reader's seat; ``None`` if the token is not valid."""
-        link = self._link(token)
+        link = self._looks.link(token, Purpose.BOARD)
         if link is None:
             return None
-        board = boards.load(connection, link.about)
+        board = boards.load(context.connection, link.about)
         sitter = board.sitter_of(link.player) if board else None
         if board is None or sitter is None or sitter.state != PlayerState.ACTIVE:
             return None
         return (board, sitter) if sitter.reply_epoch == link.epoch else None
 
-    def _link(self, token: str) -> ReplyAddress | None:
-        """Return the link of a board's page; `None` if the token is of no such link."""
-        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
-        return link if link is not None and link.purpose is Purpose.BOARD else None
+
+def _page_at_step(
+    context: CommandContext, page: BoardPage, board: BoardRow, sitter: Sitter, step: int
+) -> BoardPage:
+    """Return the page after *step* plies, or the newest page if there are fewer."""
+    positions = known_to(_newest(context, board), sitter.seat)
+    if step >= len(positions) - 1:
+        return page
+    scene = page_scene(context.connection, board, positions[step], sitter.seat)
+    return replace(page, scene=scene, undrafted_scene=scene, step=step)
+
+
+def full_page(context: CommandContext, token: str, board: BoardRow, sitter: Sitter) -> BoardPage:
+    """Return the page without a draft, with talk, moves and the reader's clock."""
+    page = listed_page(context, token, board, sitter)
+    shown = _shown(context, board, _newest(context, board))
+    moves = moves_so_far(known_to(shown, sitter.seat), board.names, sitter.seat)
+    if board.seats == 1:
+        return replace(page, moves=moves)
+    bank = None
+    if board.status == BoardStatus.ACTIVE:
+        bank = bank_words(context, board, board.clocks, sitter.seat).get("bank")
+    return replace(page, moves=moves, talk=newest_words(context, board, sitter), bank=bank)
+
+
+def listed_page(
+    context: CommandContext,
+    token: str,
+    board: BoardRow,
+    sitter: Sitter,
+    before: Before | None = None,
+) -> BoardPage:
+    """Return the page without draft, talk, moves and clock, as lists of boards show it.
+
+    Args:
+        token: the token of the page.
+        before: see `Positions.newest`.
+    """
+    connection, position = context.connection, _newest(context, board, before)
+    context.services.positions.remember({board.id: position})
+    scene = page_scene(connection, board, _shown(context, board, position), sitter.seat)
+    coach = coach_part(connection, board, position, sitter.seat)
+    steps = len(known_to(position, sitter.seat)) - 1
+    return _new_page(token, board, sitter, scene, coach, steps)
+
+
+def _newest(context: CommandContext, board: BoardRow, before: Before | None = None) -> Position:
+    return context.services.positions.newest(context.connection, board, before)
+
+
+def _shown(context: CommandContext, board: BoardRow, position: Position) -> Position:
+    """Return the newest position as its player may see it."""
+    is_hidden = board.status == BoardStatus.FINISHED and is_shut(context, board)
+    return position.shut if is_hidden else position
 
 
 def _new_page(

@@ -15,7 +15,7 @@ from pbmserv.store.boards.boards import BoardRow, Sitter
 
 def chat(context: CommandContext, command: Chat) -> Answer:
     """Send words to the others at a board, without a move."""
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    board, sitter = context.seat_of(command)
     return say(context, board, sitter, words_for_others(context))
 
 
@@ -45,5 +45,5 @@ def say(context: CommandContext, board: BoardRow, sitter: Sitter, words: Said) -
 
 def is_heard_praise(context: CommandContext, words: str) -> bool:
     """Return whether words at the answered letter's board are kind, and a person reads them."""
-    board, sitter = context.seat_at(None, None, None)
+    board, sitter = context.seat_at()
     return bool(board.readers_beside(sitter.player_id)) and is_praise(words)

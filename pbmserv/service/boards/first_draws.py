@@ -35,13 +35,9 @@ def mark_of_first_mail(context: CommandContext, mover: Mover) -> str:
     A queued move of another player, which the mail sets off, has no mark: its player did not write
     the mail.
     """
-    writer, sitter, position = context.current.sitter, mover.sitter, mover.position
-    is_own = writer is not None and (writer.player_id, writer.seat) == (
-        sitter.player_id,
-        sitter.seat,
-    )
-    is_unmarked = sitter.seat not in position.marked and not position.is_duplicate
-    is_first = mover.board.pledged and is_unmarked
+    writer, sitter, position = context.current.speaker, mover.sitter, mover.position
+    is_own = writer is not None and writer.player_id == sitter.player_id
+    is_first = sitter.seat not in position.marked and not position.is_duplicate
     return mark_of_mail(context) if is_own and is_first else ""
 
 
@@ -58,7 +54,7 @@ def draw_again(context: CommandContext, board: BoardRow, sitter: Sitter) -> Boar
         The board, with a ply more if its game draws anything then.
     """
     mover = mover_at(context, board, sitter)
-    if not (mover.position.draws and board.pledged):
+    if not mover.position.draws:
         return board
     return mix(context, board, sitter, mark_of_first_mail(context, mover))
 

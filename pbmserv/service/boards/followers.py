@@ -94,33 +94,30 @@ def news_to_followers(
     if free and not ended:
         return ()
     # "moved": the effects of this ply, since the reader has no turns.
-    words = {"event": "moved", "over": ended}
+    event = "moved"
     if ended and spoils(context, board):  # others still have to solve it
-        words, ply = {"event": "kept", "over": True}, 0
-    notifications = tuple(
-        Notification(
-            follower.address, follower.player_id, Part("followed", words, board.id, ply, None)
-        )
-        for follower in followers.of_board(context.connection, board.id)
-        if ended or follower.what == "all"
-    )
-    if ended:
-        followers.drop_all(context.connection, board.id)
-    return notifications
+        event, ply = "kept", 0
+    return _news(context, board, event, ply, is_over=ended)
 
 
 def news_of_declined_board(context: CommandContext, board: BoardRow) -> tuple[Notification, ...]:
     """Return letters to the followers of a board that was declined."""
-    notifications = tuple(
-        Notification(
-            follower.address,
-            follower.player_id,
-            Part("followed", {"event": "declined", "over": True}, board.id, board.plies, None),
-        )
-        for follower in followers.of_board(context.connection, board.id)
+    return _news(context, board, "declined", board.plies, is_over=True)
+
+
+def _news(
+    context: CommandContext, board: BoardRow, event: str, ply: int, *, is_over: bool
+) -> tuple[Notification, ...]:
+    """Return letters to the followers of a board, who are forgotten when it is over."""
+    part = Part("followed", {"event": event, "over": is_over}, board.id, ply, None)
+    readers = followers.of_board(context.connection, board.id)
+    if is_over:
+        followers.drop_all(context.connection, board.id)
+    return tuple(
+        Notification(reader.address, reader.player_id, part)
+        for reader in readers
+        if is_over or reader.what == "all"
     )
-    followers.drop_all(context.connection, board.id)
-    return notifications
 
 
 def _bound_board(reply_address: ReplyAddress) -> int | None:

@@ -16,7 +16,7 @@ from pbmserv.errors import GameAway
 from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.job_result import NOTHING, Done
-from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
+from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.services import Services
 from pbmserv.store.accounts import notices
@@ -24,7 +24,6 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.game_pauses import Stop
-from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.tables.downtime import PauseKind
 
 MOST_STOPS = 2
@@ -63,15 +62,12 @@ def note_stops(
     return Done(letters=letters) if letters else NOTHING
 
 
-def tell_writer(
-    services: Services, player: Player, away: GameAway, now: datetime, connection: Connection
-) -> list[NewLetter]:
+def tell_writer(context: CommandContext, player: Player, away: GameAway) -> list[Notification]:
     """Return the letter that tells the writer of a mail that it waits; none twice a day."""
-    context = CommandContext(services, connection, NOBODY, now)
     if not _note_notice(context, player.id, away.game):
         return []
     part = _part(context, away.game, is_stopped=away.is_stopped)
-    return [outbox_row(context, Notification(player.address, player.id, part))]
+    return [Notification(player.address, player.id, part)]
 
 
 def _letters(context: CommandContext, game: str) -> list[Notification]:

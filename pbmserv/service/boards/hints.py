@@ -5,9 +5,8 @@ from __future__ import annotations
 from pbmserv.commands.table.playing import Hint
 from pbmserv.errors import Illegal
 from pbmserv.service.boards import reports
-from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.first_draws import draw_box
-from pbmserv.service.boards.mover import mover_at
+from pbmserv.service.boards.mover import running_mover
 from pbmserv.service.boards.plies import log_ply
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Part
@@ -22,9 +21,8 @@ def hint(context: CommandContext, command: Hint) -> Answer:
         Refused: the board is over, or its game has no hints.
         Illegal: the players have not agreed to hints, or there is nothing to solve now.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
-    refuse_finished(context, board)
-    position = draw_box(context, mover_at(context, board, sitter)).position
+    mover = draw_box(context, running_mover(context, command))
+    board, sitter, position = mover.board, mover.sitter, mover.position
     try:
         after = position.hint(sitter.seat)
     except Illegal as error:

@@ -92,7 +92,7 @@ def _accept(context: CommandContext, reply_address: ReplyAddress, name: str) -> 
     proposal = Proposal(game, options, rated, invitation.terms, (inviter, player), sender=inviter)
     board = make_board(context, proposal, {inviter.id, player.id})
     invitations.settle(context.connection, number, InvitationState.ACCEPTED, board.id)
-    context.current.player = player
+    context.current.speaker = player
     context.proofs.add(player.id, None)  # only the owner of the address got the letter
     if context.mail_id is not None:
         inbox.set_player(context.connection, context.mail_id, player.id)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-
-from pbmserv.engine.clocks import counted_wait
 from pbmserv.engine.types import Seat
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.time import timekeeping
@@ -28,15 +25,8 @@ def late_seats(context: CommandContext, board: BoardRow, loser: Seat) -> list[Se
     if other in moved or other not in start.game.to_act(start.state):
         return [loser]
     ended_at = histories.ended_at(context.connection, board.id) or context.now
-    waits = {seat: _counted_wait(context, board, seat, ended_at) for seat in (loser, other)}
-    return [loser, other] if waits[other] >= waits[loser] else [loser]
-
-
-def _counted_wait(
-    context: CommandContext, board: BoardRow, seat: Seat, ended_at: datetime
-) -> timedelta:
-    """Return the counted time for which a board waited for the first move of a seat."""
-    since = board.created_at
-    person = timekeeping.person_at(context, board, board.sitters[seat], since)
-    server = timekeeping.server_of(context, board, since)
-    return counted_wait(since, ended_at, board.terms, person, server)
+    of_loser, of_other = (
+        timekeeping.waited(context, board, board.sitters[seat], board.created_at, ended_at)
+        for seat in (loser, other)
+    )
+    return [loser, other] if of_other >= of_loser else [loser]

@@ -92,7 +92,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     notifications = (
         (Notification(address, None, Part("invitation", words)),) if invitation.sent else ()
     )
-    context.current.player, context.current.sitter = sender, None
+    context.current.speaker = sender
     answer = {
         "address": address,
         "title": game.info.title,

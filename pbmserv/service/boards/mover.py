@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pbmserv.commands.table.command_types import AtBoard
 from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
+from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.boards.boards import BoardRow, Sitter
 
@@ -38,6 +40,17 @@ class Mover:
     def is_to_act(self) -> bool:
         """Whether the player may use a turn now."""
         return self.seat in self.position.game.to_act(self.position.state)
+
+
+def running_mover(context: CommandContext, command: AtBoard) -> Mover:
+    """Return the speaker at the board of a command, which is not over.
+
+    Raises:
+        Refused: the board is over, or see `CommandContext.seat_at`.
+    """
+    board, sitter = context.seat_of(command)
+    refuse_finished(context, board)
+    return mover_at(context, board, sitter)
 
 
 def mover_at(context: CommandContext, board: BoardRow, sitter: Sitter) -> Mover:

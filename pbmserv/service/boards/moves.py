@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from pbmserv.commands.grammar.consent import Consent, consent_in
@@ -18,10 +19,11 @@ from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError, NotUnderstood, PlayerError, Refused
 from pbmserv.service.boards import challenges, far_labels
 from pbmserv.service.boards.chat import is_heard_praise, say
-from pbmserv.service.boards.finished_boards import board_over, refuse_finished
+from pbmserv.service.boards.finished_boards import board_over
 from pbmserv.service.boards.first_draws import refuse_before_draw
-from pbmserv.service.boards.mover import Mover, mover_at
+from pbmserv.service.boards.mover import Mover, mover_at, running_mover
 from pbmserv.service.boards.plies import not_your_turn, play_move
+from pbmserv.service.boards.resigning import give_up
 from pbmserv.service.boards.talked_moves import refuse_retracted_move, talked_move
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
@@ -36,9 +38,7 @@ _NUMBER = re.compile(r"#\s*(\d{1,6})\s*$")
 
 def make_move(context: CommandContext, command: MakeMove) -> Answer:
     """``game move board userid password move[#n]``, or ``move …`` in a reply."""
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
-    refuse_finished(context, board)
-    mover = mover_at(context, board, sitter)
+    mover = running_mover(context, command)
     refuse_before_draw(mover)
     refuse_late_move(context, mover, command.number, [command.text])
     move = read_move(mover, command.text)
@@ -51,10 +51,14 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     Moves on the lines right below belong to it, because people press Enter between ``+b2`` and
     ``g``. The text below is for the opponent.
     """
-    board, sitter = context.seat_at(None, None, None)
+    board, sitter = context.seat_at()
     if board.status not in RUNNING:
         return _pass_on_thanks(context, board, sitter, command)
-    mover = mover_at(context, board, sitter)
+    return _play_reply(context, mover_at(context, board, sitter), command)
+
+
+def _play_reply(context: CommandContext, mover: Mover, command: ReplyMove) -> Answer:
+    sitter = mover.sitter
     lines, number = _without_turn_number(command.lines)
     lines = (_without_game(mover, lines[0]), *lines[1:])
     refuse_late_move(context, mover, number, lines)
@@ -64,7 +68,7 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         written = lines[0]
     consent = consent_in(written) if is_asked else None
     if consent is not None and ((consent.leads and not consent.is_yes) or mover.position.draws):
-        return _answer_challenge(context, consent)
+        return _answer_challenge(context, mover, consent)
     refuse_before_draw(mover)
     try:
         first, move = _first_move(mover.position.game, mover.view, lines)
@@ -129,7 +133,7 @@ def _carry_out_sentences(
         )
         return _play_or_ask(context, mover, talked.move, words, talked.typed)
     if consent is not None:
-        return _answer_challenge(context, consent)
+        return _answer_challenge(context, mover, consent)
     if sitter.accepted_at is None:
         raise Refused("accept-how", part=written.partition("\n")[0]) from error
     if has_password:
@@ -160,12 +164,11 @@ def refuse_unclear_answer(mover: Mover, answer: str, *, is_yes: bool) -> None:
     raise Refused("offer-how", part=answer, offer=offer, example=example)
 
 
-def _answer_challenge(context: CommandContext, consent: Consent) -> Answer:
+def _answer_challenge(context: CommandContext, mover: Mover, consent: Consent) -> Answer:
     """Accept or reject the challenge of the answered letter; other words go to the opponents."""
     context.current.line_words = talk(consent.others)
-    if consent.is_yes:
-        return challenges.accept(context, Accept(None, None, None))
-    return reject(context, Reject(None, None, None))
+    answer = challenges.accept if consent.is_yes else give_up
+    return answer(context, mover.board, mover.sitter)
 
 
 def _pass_on_thanks(
@@ -201,14 +204,8 @@ def read_move(mover: Mover, text: str) -> Move:
         raise
 
 
-def holds_move(context: CommandContext, command: ReplyMove, number: int | None = None) -> bool:
-    """Return whether a line of a reply is meant as a move, legal or not.
-
-    Args:
-        number: the board; `None`: that of the answered letter.
-    """
-    board, sitter = context.seat_at(number, None, None)
-    mover = mover_at(context, board, sitter)
+def holds_move(mover: Mover, command: ReplyMove) -> bool:
+    """Return whether a line of a reply is meant as a move, legal or not."""
     game, view = mover.position.game, mover.view
     lines = _without_turn_number(command.lines)[0]
     if any(_is_move(game, view, line) for line in lines):
@@ -294,42 +291,36 @@ def _is_move(game: AnyGame, view: Any, line: str) -> bool:
 
 
 def accept(context: CommandContext, command: Accept) -> Answer:
-    """``game accept board userid password``: accept a challenge, or a proposal of the opponent."""
-    return (
-        _as_move(context, command, "accept")
-        or _with_first_move(context, command)
-        or challenges.accept(context, command)
-    )
+    """``game accept board userid password``: accept a challenge, or a proposal of the opponent.
+
+    A move below the word accepts a challenge as well.
+    """
+    mover = running_mover(context, command)
+    board, sitter, below = mover.board, mover.sitter, command.below
+    if (move := _as_move(mover, "accept")) is not None:
+        return play_move(context, mover, move, words_for_others(context))
+    if below is None or sitter.accepted_at is not None or not holds_move(mover, below):
+        return challenges.accept(context, board, sitter)
+    if command.board not in {None, getattr(context.reply_address, "about", None)}:
+        raise Refused("first-move", part=str(board.id), example=f"{board.id}: MOVE")
+    return _play_reply(context, mover, below)
 
 
 def reject(context: CommandContext, command: Reject) -> Answer:
     """``game reject board userid password``: reject a challenge, or a proposal of the opponent."""
-    return _as_move(context, command, "reject") or challenges.reject(context, command)
+    mover = running_mover(context, command)
+    if (move := _as_move(mover, "reject")) is not None:
+        return play_move(context, mover, move, words_for_others(context))
+    if mover.board.status != BoardStatus.PROPOSED:
+        raise Refused("nothing-to-reject", part=str(mover.board.id))
+    return give_up(context, mover.board, mover.sitter)
 
 
-def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
-    """Play the move below "accept", which accepts as well; return `None` if there is none."""
-    below, number = command.below, command.board
-    if below is None:
+def _as_move(mover: Mover, word: str) -> Move | None:
+    """Return the move that this word is on a board that all have accepted; `None` if it is none."""
+    if mover.board.status != BoardStatus.ACTIVE:
         return None
-    board, sitter = context.seat_at(number, command.game, command.credentials)
-    waits = board.status == BoardStatus.PROPOSED and sitter.accepted_at is None
-    if not (waits and holds_move(context, below, number)):
-        return None
-    if number not in {None, getattr(context.reply_address, "about", None)}:
-        raise Refused("first-move", part=str(number), example=f"{number}: MOVE")
-    return reply_move(context, below)
-
-
-def _as_move(context: CommandContext, command: Accept | Reject, word: str) -> Answer | None:
-    """Play this word as a move; return `None` if it is no move now."""
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
-    if board.status != BoardStatus.ACTIVE:
-        return None
-    mover = mover_at(context, board, sitter)
-    move: Move
-    try:
-        move = mover.position.game.parse(mover.view, word)
-    except MoveError:
-        return None
-    return play_move(context, mover, move, words_for_others(context))
+    with suppress(MoveError):
+        move: Move = mover.position.game.parse(mover.view, word)
+        return move
+    return None

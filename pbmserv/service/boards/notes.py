@@ -14,7 +14,7 @@ LONGEST_NOTE = 300
 
 def take_note(context: CommandContext, command: TakeNote) -> Answer:
     """``game note board userid password text``; ``-`` deletes the note."""
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    board, sitter = context.seat_of(command)
     text = " ".join("".join(sign for sign in command.text if sign.isprintable()).split())
     if len(text) > LONGEST_NOTE:
         raise Refused("note-long", most=LONGEST_NOTE)

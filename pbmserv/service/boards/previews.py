@@ -100,7 +100,7 @@ def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat 
         raise not_seated(board)
     if own is None:
         return board, None
-    context.current.sitter = own
+    context.current.speaker = own
     context.current.focus = Focus(board, own.seat)
     return board, own.seat
 
@@ -122,16 +122,16 @@ def check(context: CommandContext, command: Check) -> Answer:
     """``game check board userid password [what]``: show which results the player's markers explain,
     or the way of a ray through them.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    board, sitter = context.seat_of(command)
     position = context.position(board)
     game = position.game
     if not isinstance(game, Aided):
         raise Refused("no-check", part=board.game, example=f"{board.game} show {board.id}")
     view = game.view(position.state, sitter.seat)
     words = {}
-    if command.port:
+    if command.text:
         try:
-            words["drawn"] = game.drawn(view, command.port).move.text
+            words["drawn"] = game.drawn(view, command.text).move.text
         except MoveError as error:
             raise error.offering("") from error
     else:

@@ -56,7 +56,7 @@ def propose(
     rated = proposal.rated and bot_turns.can_be_rated(proposal.game, proposal.sitting)
     proposal = replace(proposal, rated=rated, sender=sender)
     board = make_board(context, proposal, accepted, proven=proven)
-    context.current.player, context.current.sitter = sender, None
+    context.current.speaker = sender
     words = {
         **words,
         "by": sender.userid,

@@ -34,15 +34,20 @@ def _race_goes_on(others: Sequence[Sitter], position: Position) -> bool:
 
 
 def resign(context: CommandContext, command: Resign) -> Answer:
-    """Give up a game.
+    """``game resign board userid password``: give up a game."""
+    board, sitter = context.seat_of(command)
+    refuse_finished(context, board)
+    return give_up(context, board, sitter)
+
+
+def give_up(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
+    """Give up a game, or reject it.
 
     A board that not all players have accepted, or on which this player has not moved, is declined
     instead and counts for nothing. Boards of an event are lost from the beginning on. In a race
     that others have accepted, they go on (see `_race_goes_on`), and so do the others of three or
     more who have begun. A player who has not accepted that race declines it.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
-    refuse_finished(context, board)
     position = context.position(board)
     others = [other for other in board.sitters if other is not sitter]
     is_taken_up = board.status == BoardStatus.ACTIVE or any(other.accepted_at for other in others)

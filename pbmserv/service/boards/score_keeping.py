@@ -32,12 +32,6 @@ def settle_shared(context: CommandContext, board: BoardRow, after: Position) -> 
         return _settle_game(context, board, outcome, shared)
     if not races(game):
         return {}
-    if board.seats > 1:  # a race of an event that began before its boxes had a board for each
-        for sitter in board.sitters:
-            place = outcome.places[sitter.seat]
-            player_id = sitter.player_id
-            shared_boxes.settle(context.connection, shared.box_id, player_id, SOLVED, place)
-        return {}
     rank, score = _result(game, after, outcome)
     is_first = shared.day is None or _is_first_try(context, board, shared)
     shared_boxes.settle(

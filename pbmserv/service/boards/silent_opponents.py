@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from pbmserv.commands.grammar.word_forms import MOST_DAYS
 from pbmserv.commands.table.playing import Claim, Give
-from pbmserv.engine.clocks import SeatClock, counted_wait, stopped_time
+from pbmserv.engine.clocks import SeatClock, stopped_time
 from pbmserv.engine.time_spans import time_after
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.board_ends import decline
@@ -33,12 +33,12 @@ def give(context: CommandContext, command: Give) -> Answer:
     Raises:
         Refused: the time cannot be read or is too long, or no clock takes it.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    board, sitter = context.seat_of(command)
     refuse_finished(context, board)
-    match = _DAYS.fullmatch(command.time)
+    match = _DAYS.fullmatch(command.text)
     days = int(match[1]) if match else 0
     if not 0 < days <= MOST_DAYS:
-        raise Refused("give-days", part=command.time[:20], most=MOST_DAYS, example="give 3d")
+        raise Refused("give-days", part=command.text[:20], most=MOST_DAYS, example="give 3d")
     if board.of_event:
         raise Refused("give-event", part=str(board.id), example="chat")
     if board.status != BoardStatus.ACTIVE:
@@ -78,9 +78,9 @@ def claim(context: CommandContext, command: Claim) -> Answer:
     Raises:
         Refused: it is too early, or the board cannot end in this way.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    board, sitter = context.seat_of(command)
     refuse_finished(context, board)
-    end = command.end
+    end = command.text
     if end not in {"", "draw", "abort"}:
         raise Refused("claim-what", part=end[:20], example="claim")
     if board.of_event:
@@ -134,10 +134,10 @@ def _refuse_early_claim(
     assert since is not None
     if limit is None:
         raise Refused("claim-no-limit", part=other.userid, example="show")
+    if timekeeping.waited(context, board, other, since, context.now) * 2 >= limit:
+        return
     person = timekeeping.person_at(context, board, other, since)
     server = timekeeping.server_of(context, board, since)
-    if counted_wait(since, context.now, board.terms, person, server) * 2 >= limit:
-        return
     stopped = stopped_time(since, limit / 2, board.terms, person, server)
     at = time_after(since, limit / 2, stopped)
     raise Refused("claim-early", part=other.userid, at=at.isoformat(), tz=sitter.tz, example="show")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pbmserv.commands.table.playing import ConfirmMove, Submit
 from pbmserv.errors import MoveError, Refused
 from pbmserv.service.boards import far_labels
-from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.first_draws import refuse_before_draw
-from pbmserv.service.boards.mover import mover_at
+from pbmserv.service.boards.mover import running_mover
 from pbmserv.service.boards.moves import read_move, refuse_late_move
 from pbmserv.service.boards.plies import play_move
 from pbmserv.service.core.context import CommandContext
@@ -19,9 +18,7 @@ from pbmserv.store.boards.boards import BoardRow, Sitter
 
 def submit(context: CommandContext, command: Submit) -> Answer:
     """``game submit board userid password move``: show a move, and play it on ``confirm``."""
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
-    refuse_finished(context, board)
-    mover = mover_at(context, board, sitter)
+    mover = running_mover(context, command)
     refuse_before_draw(mover)
     refuse_late_move(context, mover, command.number, [command.text])
     try:
@@ -36,18 +33,16 @@ def submit(context: CommandContext, command: Submit) -> Answer:
 def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
     """``game confirm board userid password``: play the submitted move if the board has not
     changed."""
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
-    refuse_finished(context, board)
-    waiting = moves.submitted(context.connection, board.id, sitter.seat)
+    mover = running_mover(context, command)
+    board, turn = mover.board, mover.turn
+    waiting = moves.submitted(context.connection, board.id, mover.seat)
     if waiting is None:
         raise Refused("nothing-submitted", part=str(board.id))
-    mover = mover_at(context, board, sitter)
     meant, text = waiting
-    turn = mover.turn
     if meant != turn or context.answered_turn(board.id) not in {None, turn}:
         again = f"submit {text}"
         raise Refused("submitted-stale", part=text, meant=meant, turn=turn, example=again)
-    moves.drop_submitted(context.connection, board.id, sitter.seat)
+    moves.drop_submitted(context.connection, board.id, mover.seat)
     move = read_move(mover, text)
     far_labels.note_far_labels(context, mover, text)
     return play_move(context, mover, move, words_for_others(context))

@@ -45,7 +45,7 @@ def ask_to_confirm(
             created_at=context.now,
         ),
     )
-    context.current.player, context.current.sitter, context.proofs.unproven = sender, None, True
+    context.current.speaker, context.proofs.unproven = sender, True
     others = [player.userid for player in proposal.sitting if player.id != sender.id]
     letter_words = {
         "number": number,

@@ -24,7 +24,7 @@ def undo(context: CommandContext, command: Undo) -> Answer:
     Raises:
         Refused: the move cannot be taken back.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    board, sitter = context.seat_of(command)
     position = refuse_finished_unless_practice(context, board)
     try:
         before = position.undoable(sitter.seat)

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.engine.types import Move, Seat
-from pbmserv.service.boards import bot_turns, held_letters, plies, queued_moves
+from pbmserv.service.boards import bot_turns, held_letters, plan_runs, plies
 from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
@@ -152,7 +152,7 @@ class BotMoves:
 def _move(context: CommandContext, board: BoardRow, thought: Thought) -> Answer:
     mover = mover_at(context, board, board.sitters[thought.seat])
     answer = plies.play_move(context, mover, thought.move, UNSAID)
-    return queued_moves.play_queued_moves(context, answer)
+    return plan_runs.play_queued_moves(context, answer)
 
 
 def _tell(context: CommandContext, answer: Answer, held: outbox.QueuedLetter | None) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeAlias
 
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.engine.position import Position
@@ -26,14 +27,8 @@ class Focus:
     seat: Seat
 
 
-@dataclass(frozen=True, slots=True)
-class Speaker:
-    """The player who gives a command, and the address for the answer."""
-
-    player_id: int
-    userid: str
-    address: str
-    reply_epoch: int
+Speaker: TypeAlias = Player | Sitter
+"""The player who gives a command, to whom the answer goes."""
 
 
 @dataclass(slots=True)
@@ -41,7 +36,7 @@ class CurrentCommand:
     """The state of the command that is being carried out.
 
     Attributes:
-        player, sitter: see `speaker`, to whom the answer goes.
+        speaker: the player who gives it, once the handler has found out.
         focus: the board, once the handler has found it.
         moved: boards on which the command has moved, each with the plans that wait there.
         changes_game: the command has begun a board, or added a ply to one.
@@ -50,25 +45,13 @@ class CurrentCommand:
         left_out: withheld passages of the command's words for others.
     """
 
-    player: Player | None = None
-    sitter: Sitter | None = None
+    speaker: Speaker | None = None
     focus: Focus | None = None
     moved: dict[int, dict[Seat, str]] = field(default_factory=dict)
     changes_game: bool = False
     echo_hidden: bool = False
     line_words: str | None = None
     left_out: dict[Line, None] = field(default_factory=dict)
-
-    @property
-    def speaker(self) -> Speaker | None:
-        """The speaker, if the handler has found one."""
-        if self.sitter is not None:
-            sitter = self.sitter
-            return Speaker(sitter.player_id, sitter.userid, sitter.address, sitter.reply_epoch)
-        if self.player is not None:
-            player = self.player
-            return Speaker(player.id, player.userid, player.address, player.reply_epoch)
-        return None
 
 
 @dataclass(slots=True)

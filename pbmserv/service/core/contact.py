@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from pbmserv.errors import Refused
 from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.service.core.command_state import Speaker
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.said import UNSAID
@@ -131,7 +132,7 @@ def _writer(context: CommandContext, part: Part) -> Player | None:
 
 
 def refuse_blocked_players(
-    context: CommandContext, speaker_id: int, others: Collection[Player]
+    context: CommandContext, speaker_id: int, others: Collection[Speaker]
 ) -> None:
     """Refuse to bring a player to one board with others if there is a block between them.
 
@@ -143,14 +144,14 @@ def refuse_blocked_players(
         Refused: there is one. It tells whether the speaker blocks the other player by name, and
             nothing else.
     """
-    pairs = blocked_pairs(context, {speaker_id, *(player.id for player in others)})
+    pairs = blocked_pairs(context, {speaker_id, *(player.player_id for player in others)})
     if not pairs:
         return
     by_name = dict.fromkeys(blocks.by_name(context.connection, [speaker_id]))
     for player in others:
-        if (speaker_id, player.id) in by_name:
+        if (speaker_id, player.player_id) in by_name:
             raise Refused("you-block", part=player.userid, example=f"prefs unblock={player.userid}")
-        if {(speaker_id, player.id), (player.id, speaker_id)} & pairs:
+        if {(speaker_id, player.player_id), (player.player_id, speaker_id)} & pairs:
             raise Refused("unavailable", part=player.userid)
 
 

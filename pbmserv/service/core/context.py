@@ -17,7 +17,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.examples import usual_game
-from pbmserv.commands.table.command_types import VOUCHED, Credentials
+from pbmserv.commands.table.command_types import VOUCHED, AtBoard, Credentials
 from pbmserv.engine.position import Position
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, speaker_of
@@ -112,7 +112,7 @@ class CommandContext:
         player = self.identify(credentials)
         if not player.active:
             raise signed_off(player)
-        self.current.player = player
+        self.current.speaker = player
         return player
 
     def identify(self, credentials: Credentials) -> Player:
@@ -193,7 +193,7 @@ class CommandContext:
         """Count the mail once for a player, however many commands it has."""
         if player.id != speaker_of(self.reply_address) and player.id not in self.proofs.counted:
             self.proofs.counted.add(player.id)
-            self.services.traffic.count_for_player(player.id)
+            self.services.traffic.count("player", str(player.id))
 
     def known_writers(self) -> list[Player]:
         """Return the active players who may have written the mail: the player of its reply
@@ -233,7 +233,7 @@ class CommandContext:
             return self.authenticate(credentials)
         reply_address = self.reply_address
         if reply_address is None or not reply_address.player:
-            sender = self.current.player = self._by_address()
+            sender = self.current.speaker = self._by_address()
             return sender
         player = players.by_id(self.connection, reply_address.player)
         if player is not None and not player.active:
@@ -241,11 +241,18 @@ class CommandContext:
         if player is None or player.reply_epoch != reply_address.epoch:
             raise Refused("revoked-address", example=f"forgot {player.userid if player else ''}")
         self.proofs.add(player.id, player.unreachable_since)
-        self.current.player = player
+        self.current.speaker = player
         return player
 
+    def seat_of(self, command: AtBoard) -> tuple[BoardRow, Sitter]:
+        """Return the board of a command, locked, and the speaker's seat at it; see `seat_at`."""
+        return self.seat_at(command.board, command.game, command.credentials)
+
     def seat_at(
-        self, board_id: int | None, game: str | None, credentials: Credentials | None
+        self,
+        board_id: int | None = None,
+        game: str | None = None,
+        credentials: Credentials | None = None,
     ) -> tuple[BoardRow, Sitter]:
         """Return a board, locked for this transaction, and the speaker's seat at it.
 
@@ -279,7 +286,7 @@ class CommandContext:
         if epoch is not None and epoch != sitter.reply_epoch:
             raise _revoked(board, sitter)
         self.proofs.add(sitter.player_id, sitter.unreachable_since)
-        self.current.sitter = sitter
+        self.current.speaker = sitter
         self.current.focus = Focus(board, sitter.seat)
         if game is not None and game != board.game:
             raise wrong_game(board, game)
@@ -295,7 +302,7 @@ class CommandContext:
         seated = [player for player in writers if board.sitter_of(player.id) is not None]
         if len(seated) > 1:
             raise name_yourself(seated)
-        player = self.current.player = (seated or writers)[0]
+        player = self.current.speaker = (seated or writers)[0]
         self._note_proof(player)
         return player
 
@@ -320,7 +327,7 @@ class CommandContext:
     @property
     def usual_game(self) -> str:
         """The game for examples of commands that name none."""
-        return usual_game([game.info.key for game in self.services.registry])
+        return usual_game(self.services.registry.titles)
 
     def position(self, board: BoardRow) -> Position:
         """Return the newest position of a board.

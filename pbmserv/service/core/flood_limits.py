@@ -28,7 +28,7 @@ def refuse_too_many_letters(context: CommandContext, letters: Iterable[Notificat
         if kind_of(letter.part.letter).reaches_others
         and letter.player_id not in {None, speaker.player_id}
     ]
-    if others and not context.services.traffic.may_reach(speaker.player_id, len(others)):
+    if others and not context.services.traffic.may("reached", str(speaker.player_id), len(others)):
         raise Refused("reaches-many", count=len(others))
 
 
@@ -44,8 +44,8 @@ def refuse_too_many_questions(context: CommandContext, addresses: Iterable[str])
     own = context.actor.address.lower() if context.actor.is_verified else ""
     recipients = dict.fromkeys(address.lower() for address in addresses)
     others = [address for address in recipients if address != own]
-    player = context.current.player
-    player_id = player.id if player is not None else 0
+    speaker = context.current.speaker
+    player_id = speaker.player_id if speaker is not None else 0
     traffic, source = context.services.traffic, context.actor.source
     full_address = traffic.count_questions(others, source)
     if full_address:

@@ -29,7 +29,7 @@ def known_game(context: CommandContext, key: str) -> AnyGame:
     """
     registry = context.services.registry
     if key not in registry:
-        keys = ", ".join(g.info.key for g in registry)
+        keys = ", ".join(registry.titles)
         raise Refused("unknown-game", part=key, games=keys, suggestion="")
     return registry.newest(key)
 
@@ -133,7 +133,7 @@ def own_sitter(
     for player in context.writers(credentials):
         sitter = board.sitter_of(player.id)
         if sitter is not None:
-            context.current.player = player
+            context.current.speaker = player
             return sitter
     return None
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from pbmserv.commands.reading.quoted_lines import bare
+from pbmserv.commands.reading.quoted_lines import Quoted, bare
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
@@ -18,22 +18,7 @@ from pbmserv.store.delivery import quotable_letters as rows_of_letters
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 
-@dataclass(frozen=True, slots=True)
-class QuotableLetters:
-    """Letters that a mail may quote.
-
-    Attributes:
-        texts: their texts without the words of players.
-        said: the words of others in them.
-        own: the words of their reader in them.
-    """
-
-    texts: tuple[str, ...]
-    said: tuple[str, ...]
-    own: tuple[str, ...]
-
-
-def quotable_letters(context: CommandContext, player_id: int) -> QuotableLetters:
+def quotable_letters(context: CommandContext, player_id: int) -> Quoted:
     """Return the letters to a player that a mail of the player may quote.
 
     These are the letters that its headers name, the newest ones about its board, and the newest
@@ -52,12 +37,11 @@ def quotable_letters(context: CommandContext, player_id: int) -> QuotableLetters
         board_id=focus.board.id if focus is not None else None,
         letter_id=reply_address.about if reply_address is not None and is_digest else None,
     )
-    texts = tuple(text for row in rows for text in _texts(context, row))
     quotes = [quote for row in rows for quote in _words_of_players(row.words)]
-    return QuotableLetters(
-        texts,
-        tuple(words for by, words in quotes if by),
-        tuple(words for by, words in quotes if not by),
+    return Quoted(
+        (text for row in rows for text in _texts(context, row)),
+        (words for by, words in quotes if by),
+        (words for by, words in quotes if not by),
     )
 
 

@@ -15,7 +15,6 @@ from pbmserv.commands.grammar.readings import Line, NotTried
 from pbmserv.commands.grammar.word_forms import LONGEST_PASSWORD, SHORTEST_PASSWORD
 from pbmserv.commands.grammar.words import fold
 from pbmserv.commands.reading.lines_below import LONGEST_WORDS, LinesBelow
-from pbmserv.commands.reading.quoted_lines import Quoted
 from pbmserv.commands.table.accounts import ChangePassword
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.errors import Refused
@@ -104,9 +103,7 @@ def _checked(context: CommandContext, writer: Speaker, written: str) -> Passed:
     if not context.is_proven(writer.player_id, writer.userid):  # as a challenge may begin
         unproven = NotTried("unproven", example=_challenge_with_password(context, writer))
         return Passed(UNSAID, (Line(WORDS, unproven),))
-    below = LinesBelow(
-        written.split("\n"), 0, frozenset(g.info.key for g in context.services.registry)
-    )
+    below = LinesBelow(written.split("\n"), 0, context.services.registry.titles)
     left_out = [*below.not_tried()]
     text = below.words()
     if _holds_password(context, writer, text):
@@ -217,5 +214,4 @@ def _of_letters(context: CommandContext, writer: Speaker, lines: Sequence[str]) 
     """Return the places of lines that quote letters to their writer."""
     if not any(map(str.strip, lines)):
         return set()
-    letters = quotable_letters(context, writer.player_id)
-    return Quoted(letters.texts, letters.said, letters.own).quoted_places(lines)
+    return quotable_letters(context, writer.player_id).quoted_places(lines)

@@ -19,6 +19,7 @@ from pbmserv.commands.table.starting import Accept
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards import moves
+from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import is_player
 from pbmserv.store.boards import boards
@@ -50,8 +51,7 @@ def unfold(context: CommandContext, reply: command_types.TrayReply) -> command_t
             boards=", ".join(map(str, numbers)),
             example=f"{numbers[0]}: show" if numbers else "games",
         )
-    games = tuple(game.info.key for game in context.services.registry)
-    reading = read_reply(reply.text, games, plainly=True)
+    reading = read_reply(reply.text, context.services.registry.titles, plainly=True)
     command = reading.lines[0].meaning
     if isinstance(command, PlayerError):
         raise command
@@ -125,9 +125,8 @@ def without_number(
 def _no_command(context: CommandContext, text: str) -> PlayerError:
     """Return the refusal of a line that is no command, with the command that it may mean ("play
     bob")."""
-    games = sorted(game.info.key for game in context.services.registry)
     speaker = context.speaker(None)
-    line = not_a_command(words_of(text)[:MOST_LOOKED_UP], games)
+    line = not_a_command(words_of(text)[:MOST_LOOKED_UP], context.services.registry.titles)
     assert line.for_sender is not None
     reread = line.for_sender(Sender(speaker.userid, 0, partial(is_player, context))).meaning
     assert isinstance(reread, PlayerError)
@@ -148,7 +147,7 @@ def first_board(context: CommandContext) -> int:
 
 def _is_move(context: CommandContext, number: int, text: str) -> bool:
     """Return whether a text is a move on a board of the speaker."""
-    board, sitter = context.seat_at(number, None, None)
+    board, sitter = context.seat_at(number)
     position = context.position(board)
     try:
         position.game.parse(position.game.view(position.state, sitter.seat), text)
@@ -164,7 +163,7 @@ def _is_newest_move(context: CommandContext, number: int, command: command_types
     """
     focus = context.current.focus
     try:
-        return moves.holds_move(context, command, number)
+        return moves.holds_move(mover_at(context, *context.seat_at(number)), command)
     except Refused:
         return False
     finally:

@@ -29,28 +29,28 @@ MOST_LOOKED_AT = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
-    """A board of which a letter reminds a player.
+class Waiting:
+    """A board that waits for a player.
 
     Attributes:
         sitter: the player.
         since: when the board began to wait.
-        lost_at: when the board will be lost; `None`: never.
     """
 
     board: BoardRow
     sitter: Sitter
     since: datetime
-    lost_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A board that waits for a player."""
+class Due(Waiting):
+    """A waiting board of which a letter reminds its player.
 
-    board: BoardRow
-    sitter: Sitter
-    since: datetime
+    Attributes:
+        lost_at: when the board will be lost; `None`: never.
+    """
+
+    lost_at: datetime | None
 
 
 def waiting_for(context: CommandContext, player_id: int) -> list[Waiting]:
@@ -157,9 +157,8 @@ def reminders(context: CommandContext, due: Sequence[Due]) -> Part:
     """Return one letter that reminds of several boards, the one that is lost first at the top."""
     never = datetime.max.replace(tzinfo=UTC)
     ordered = sorted(due, key=lambda due_board: (due_board.lost_at or never, due_board.since))
-    waiting = [Waiting(due_board.board, due_board.sitter, due_board.since) for due_board in ordered]
     by_number = {due_board.board.id: due_board for due_board in ordered}
-    drawn, more = entries(context, waiting, due=by_number)
+    drawn, more = entries(context, ordered, due=by_number)
     return Part("reminders", {"waiting": drawn, "more": more, "news": []})
 
 

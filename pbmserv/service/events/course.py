@@ -113,7 +113,7 @@ def _waiting(context: CommandContext, event: Event) -> list[Entry]:
     entries = [
         entry
         for entry in event_entries.of_event(context.connection, event.id)
-        if entry.is_here and entry.section is None
+        if entry.is_here and entry.group_number is None
     ]
     return persons.each_once(context.connection, entries)
 
@@ -203,8 +203,8 @@ def _store_groups(
 ) -> None:
     """Store the groups that were drawn, which have the numbers from *first* on."""
     drawn = [
-        Drawn(entrant.player_id, section, seed, entrant.rating)
-        for section, group in enumerate(groups, first)
+        Drawn(entrant.player_id, group_number, seed, entrant.rating)
+        for group_number, group in enumerate(groups, first)
         for seed, entrant in enumerate(group)
     ]
     event_draws.draw(context.connection, event.id, drawn)
@@ -218,14 +218,14 @@ def _begin_next_group(
 ) -> list[Notification]:
     """Begin the next group, whose players have the order in which they entered."""
     ratings = event_draws.ordinals(context.connection, event.game, event.id)
-    section = max(event_games.groups(context.connection, event.id, 1), default=0) + 1
+    group_number = max(event_games.groups(context.connection, event.id, 1), default=0) + 1
     group = [Entrant(entry.player_id, ratings[entry.player_id][0]) for entry in entries]
-    _store_groups(context, event, [group], section)
+    _store_groups(context, event, [group], group_number)
     ends_at = event.closes_at + kind_of(event).length_of_round(event)
     events.change(context.connection, event.id, round=1, ends_at=ends_at)
     begun = replace(event, round=1, ends_at=ends_at)
     ids = [entry.player_id for entry in entries]
-    return paired_games.begin(context, begun, section, ids)
+    return paired_games.begin(context, begun, group_number, ids)
 
 
 def _begin_last_group(
@@ -302,42 +302,44 @@ def _step_running(context: CommandContext, event: Event) -> Sequence[Notificatio
 def _end_round(context: CommandContext, event: Event) -> list[Notification]:
     """Begin the next round with players who are still there, or end the event."""
     kind = kind_of(event)
-    sections = event_games.groups(context.connection, event.id, event.round)
-    sections &= event_entries.groups_here(context.connection, event.id)
-    if not kind.has_next_round(event, sections):
-        return _finish(context, event, sections)
+    groups = event_games.groups(context.connection, event.id, event.round)
+    groups &= event_entries.groups_here(context.connection, event.id)
+    if not kind.has_next_round(event, groups):
+        return _finish(context, event, groups)
     if not kind.keeps_groups:
-        _draw_next_round(context, event, sections)
-    elif _all_have_met(context, event, sections):
-        return _finish(context, event, sections)
+        _draw_next_round(context, event, groups)
+    elif _all_have_met(context, event, groups):
+        return _finish(context, event, groups)
     _begin_round(context, event)
     return []
 
 
-def _all_have_met(context: CommandContext, event: Event, sections: Collection[int]) -> bool:
+def _all_have_met(context: CommandContext, event: Event, groups: Collection[int]) -> bool:
     """Return whether in each group all players left have met, so that none can play on."""
-    for section in sections:
-        entries = event_entries.of_event(context.connection, event.id, section)
+    for group_number in groups:
+        entries = event_entries.of_event(context.connection, event.id, group_number)
         staying = [entry.player_id for entry in entries if entry.is_here]
-        earlier = event_games.of_event(context.connection, event.id, groups=(section, section))
+        earlier = event_games.of_event(
+            context.connection, event.id, groups=(group_number, group_number)
+        )
         if not have_all_met(staying, earlier):
             return False
     return True
 
 
-def _draw_next_round(context: CommandContext, event: Event, sections: Collection[int]) -> None:
+def _draw_next_round(context: CommandContext, event: Event, groups: Collection[int]) -> None:
     """Store the groups of the next round.
 
     Args:
-        sections: the groups of the present round that have players left.
+        groups: the groups of the present round that have players left.
     """
-    tables = games_of(event).tables(context, event, (min(sections), max(sections)))
+    tables = games_of(event).tables(context, event, (min(groups), max(groups)))
     entries = event_entries.of_event(context.connection, event.id)
     staying = {entry.player_id for entry in entries if entry.is_here}
     lines = {
-        section: left
-        for section in sorted(sections)
-        if (left := [line for line in tables[section] if line.player_id in staying])
+        group_number: left
+        for group_number in sorted(groups)
+        if (left := [line for line in tables[group_number] if line.player_id in staying])
     }
     newest = max(event_games.groups(context.connection, event.id))
     _store_groups(context, event, kind_of(event).next_groups(event, lines), newest + 1)
@@ -357,16 +359,16 @@ def _begin_round(context: CommandContext, event: Event) -> None:
 # -- the end -------------------------------------------------------------------------------------
 
 
-def _finish(context: CommandContext, event: Event, sections: Collection[int]) -> list[Notification]:
+def _finish(context: CommandContext, event: Event, groups: Collection[int]) -> list[Notification]:
     """Store the places of the next players and tell them the result; end the event when all have
     read it.
 
     Places are stored with the letters, so a player with a place has got the result.
 
     Args:
-        sections: the groups of the last round that have players left.
+        groups: the groups of the last round that have players left.
     """
-    notifications = games_of(event).tell_next(context, event, sections)
+    notifications = games_of(event).tell_next(context, event, groups)
     if notifications is None:
         _end(context, event, EventStatus.FINISHED)
         return []

@@ -97,7 +97,7 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
     facts = letters.facts(context, event)  # before it changes
     status, notifications = "before", list[Notification]()
-    if entry.section is None:
+    if entry.group_number is None:
         _take_back(context, player, event)
     else:
         notifications = games.withdraw(context, event, player.id)
@@ -105,7 +105,7 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         after = event_entries.of_player(context.connection, event.id, player.id)
         assert after is not None
         status = str(after.status)
-    context.current.sitter = context.current.focus = None
+    context.current.speaker, context.current.focus = player, None
     part = Part("event-entry", {**facts, "what": "withdrawn", "status": status})
     return Answer((part,), tuple(notifications))
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
+from pbmserv.commands.grammar.game_names import game_in_front
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.time_spans import zone
 from pbmserv.errors import Refused
@@ -70,8 +71,7 @@ def create_event(context: CommandContext, player: Player, words: Sequence[str]) 
     """``event create game cup|swiss|duplicate|team "name" [-entries=8] [-until="1 Mar"] [-invited]
     [-boxes=3|-games=3] [-house=best] [options]``"""
     plain, pairs = _split(words)
-    kind, game = _kind_and_game(context, plain)
-    rest = [word for word in plain if word.lower() not in {kind.word, game.info.key}]
+    kind, game, rest = _kind_and_game(context, plain)
     name = public_name(context, " ".join(rest), LONGEST_NAME)
     if not name:
         raise Refused("event-name", most=LONGEST_NAME, example=CREATE_EXAMPLE)
@@ -114,21 +114,25 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
     return plain, options
 
 
-def _kind_and_game(context: CommandContext, words: Sequence[str]) -> tuple[Kind, AnyGame]:
-    """Return the kind and the game that a command names.
+def _kind_and_game(
+    context: CommandContext, words: Sequence[str]
+) -> tuple[Kind, AnyGame, list[str]]:
+    """Return the kind and the game that a command names, and its other words.
 
     Raises:
         Refused: one of them is missing or closed, or they do not fit.
     """
-    lower = [word.lower() for word in words]
-    kinds = [PLAYERS[word] for word in lower if word in PLAYERS]
-    keys = [word for word in lower if word in context.services.registry]
-    if not kinds or not keys:
+    titles = context.services.registry.titles
+    named = [(at, *game_in_front(words[at:], titles)) for at in range(len(words))]
+    at, key, count = next((name for name in named if name[2]), (0, "", 0))
+    others = [*words[:at], *words[at + count :]]
+    kinds = [PLAYERS[word] for word in map(str.lower, others) if word in PLAYERS]
+    if not kinds or not key:
         raise Refused("event-create", kinds=" ".join(PLAYERS), example=CREATE_EXAMPLE)
-    game = known_game(context, keys[0])
+    game = known_game(context, key)
     refuse_closed_game(context, game)
     kinds[0].refuse_impossible(game, "events")
-    return kinds[0], game
+    return kinds[0], game, [word for word in others if word.lower() != kinds[0].word]
 
 
 def _written(line: str, pairs: Sequence[tuple[str, str]]) -> _Written:

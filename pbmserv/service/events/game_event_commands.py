@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pbmserv.commands.grammar.game_names import with_keys
 from pbmserv.commands.table.events import EventByGame
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.time_spans import zone
@@ -31,7 +32,7 @@ def event_by_game(context: CommandContext, command: EventByGame) -> Answer:
         Refused: the words are not understood, or the player may not enter.
     """
     player = context.speaker(command.credentials)
-    words = [word.lower() for word in command.words]
+    words = with_keys([word.lower() for word in command.words], context.services.registry.titles)
     kind = SERVERS[command.kind]
     once = words[-1:] == ["once"] and kind.recurs
     if once:
@@ -81,7 +82,7 @@ def _leave_by_game(context: CommandContext, player: Player, kind: Kind, game: An
         if (event.kind, event.game, event.owner_id) != (kind.word, key, None):
             continue
         entry = event_entries.of_player(context.connection, event.id, player.id)
-        if entry is not None and entry.section is None:
+        if entry is not None and entry.group_number is None:
             event_entries.drop(context.connection, event.id, player.id)
             left = event
         else:

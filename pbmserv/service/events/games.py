@@ -24,12 +24,12 @@ class Games(Protocol):
         players, `None` if no board is missing."""
 
     def settle_next(
-        self, context: CommandContext, event: Event, section: int | None = None, /
+        self, context: CommandContext, event: Event, group_number: int | None = None, /
     ) -> list[Notification] | None:
         """Store the results of the games of a group that have ended, `None` if there are none.
 
         Args:
-            section: the group; `None` for the next one.
+            group_number: the group; `None` for the next one.
         """
 
     def leave(self, context: CommandContext, event: Event, entry: Entry, /) -> list[Notification]:
@@ -47,12 +47,12 @@ class Games(Protocol):
         """Return the table of each group, or of the groups between two, by its number."""
 
     def tell_next(
-        self, context: CommandContext, event: Event, sections: Collection[int], /
+        self, context: CommandContext, event: Event, groups: Collection[int], /
     ) -> list[Notification] | None:
         """Store the places of the next players and tell them the result; `None` if all know it.
 
         Args:
-            sections: the groups of the last round that have players left.
+            groups: the groups of the last round that have players left.
         """
 
 
@@ -67,8 +67,8 @@ def withdraw(context: CommandContext, event: Event, player_id: int) -> list[Noti
     """
     games = games_of(event)
     entry = event_entries.of_player(context.connection, event.id, player_id)
-    section = entry.section if entry is not None else None
-    notifications = games.settle_next(context, event, section) or []
+    group_number = entry.group_number if entry is not None else None
+    notifications = games.settle_next(context, event, group_number) or []
     entry = event_entries.of_player(context.connection, event.id, player_id)
     if entry is not None and entry.status == EntryStatus.ENTERED:
         letters = games.leave(context, event, entry)

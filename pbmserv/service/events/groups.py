@@ -57,10 +57,10 @@ def deal(players: Sequence[_T], most: int) -> list[list[_T]]:
 
 def group_sizes(entries: Iterable[Entry]) -> Counter[int]:
     """Return the number of players drawn into each group, by its number."""
-    return Counter(entry.section for entry in entries if entry.section is not None)
+    return Counter(entry.group_number for entry in entries if entry.group_number is not None)
 
 
-def movement(section: int, place: int | None, size: int) -> int:
+def movement(group_number: int, place: int | None, size: int) -> int:
     """Return -1 for a player who moves up a group, 1 for one who moves down, 0 otherwise.
 
     Args:
@@ -69,7 +69,7 @@ def movement(section: int, place: int | None, size: int) -> int:
     """
     if place is None or place > size - DOWN:
         return 1
-    return -1 if place <= UP and section > 1 else 0
+    return -1 if place <= UP and group_number > 1 else 0
 
 
 def in_order(entrants: Sequence[Entrant], number: int) -> list[Entrant]:
@@ -97,8 +97,8 @@ def in_order(entrants: Sequence[Entrant], number: int) -> list[Entrant]:
 
 def _level(last: LastPlace, number: int) -> tuple[int, int, int]:
     """Return the group that a player belongs to, the movement, and the former place."""
-    moved = movement(last.section, last.place, last.size)
-    level = last.section + moved + (number - last.number - 1)
+    moved = movement(last.group_number, last.place, last.size)
+    level = last.group_number + moved + (number - last.number - 1)
     return level, -moved, last.place or last.size + 1
 
 

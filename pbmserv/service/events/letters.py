@@ -99,7 +99,7 @@ def news(
 def start_letters(
     context: CommandContext,
     event: Event,
-    section: int,
+    group_number: int,
     userids: Mapping[int, str],
     boards: Sequence[BoardRow],
     teams: Mapping[str, str],
@@ -117,7 +117,7 @@ def start_letters(
     groups = event_entries.count_groups(context.connection, event.id)
     words_to_all = {
         **facts(context, event),
-        "section": section,
+        "group": group_number,
         "grouped": groups > 1 or kind.names_groups,
         "round": event.round,
         "move_days": kind.terms.forfeit,

@@ -100,11 +100,11 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
     sizes = group_sizes(entries.values())
     if kind.shares_boxes:
         tables = _of_boxes(context, event, first)
-        groups = shared_boxes.count_parts(len(tables.marks))
+        group_count = shared_boxes.count_parts(len(tables.marks))
     else:
         tables = _of_games(context, event, first)
-        groups = max(sizes, default=0)
-    waiting = [entry for entry in entries.values() if entry.section is None and entry.is_here]
+        group_count = max(sizes, default=0)
+    waiting = [entry for entry in entries.values() if entry.group_number is None and entry.is_here]
     ratings = event_draws.ordinals(context.connection, event.game, event.id)
     rated_games = {player_id: games for player_id, (_, games) in ratings.items()}
     return {
@@ -124,9 +124,9 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         "waiting": [entry.userid for entry in waiting[:NAMED]],
         "entered": (sizes.total() + len(waiting)) // kind.team_size,
         "first": first,
-        "groups": groups,
-        "sections": [
-            _section(kind, number, sizes[number], entries, tables, rated_games)
+        "group_count": group_count,
+        "groups": [
+            _group(kind, number, sizes[number], entries, tables, rated_games)
             for number in sorted(tables.lines)
         ],
         "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
@@ -165,9 +165,9 @@ def _of_games(context: CommandContext, event: Event, first: int) -> _Tables:
     )
 
 
-def _section(
+def _group(
     kind: Kind,
-    section: int,
+    group_number: int,
     size: int,
     entries: Mapping[int, Entry],
     tables: _Tables,
@@ -179,9 +179,9 @@ def _section(
         size: number of players in the group.
         rated_games: number of rated games of each player.
     """
-    teams = tables.teams.get(section)
+    teams = tables.teams.get(group_number)
     return {
-        "section": section,
+        "number": group_number,
         "rows": [
             {
                 **letters.row_of(line, entries[line.player_id].userid),
@@ -192,18 +192,20 @@ def _section(
                 "left": entries[line.player_id].status != EntryStatus.ENTERED,
                 "boxes": tables.marks.get(line.player_id, []),
                 "moves": kind.movement(
-                    section, line.place, size, rated_games.get(line.player_id, 0)
+                    group_number, line.place, size, rated_games.get(line.player_id, 0)
                 ),
             }
-            for line in tables.lines[section]
+            for line in tables.lines[group_number]
         ],
-        "games": [_game(game, entries) for game in tables.games if game.section == section],
+        "games": [
+            _game(game, entries) for game in tables.games if game.group_number == group_number
+        ],
         "teams": [team_events.row_of(line, teams) for line in teams.lines] if teams else [],
         "matches": team_events.matches_of(teams) if teams else [],
         "removed": [
             entry.userid
             for entry in entries.values()
-            if entry.section == section and entry.status == EntryStatus.REMOVED
+            if entry.group_number == group_number and entry.status == EntryStatus.REMOVED
         ],
     }
 
@@ -236,27 +238,29 @@ def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any
         entry = event_entries.of_player(context.connection, event.id, player.id)
         if event.game not in context.services.registry or not kind_of(event).has_weekly_table:
             continue
-        if entry is None or entry.section is None or entry.muted:
+        if entry is None or entry.group_number is None or entry.muted:
             continue
-        table = _weekly_table(context, event, entry.section, player.id)
+        table = _weekly_table(context, event, entry.group_number, player.id)
         if table:
-            tables.append({**letters.facts(context, event), "section": entry.section, **table})
+            tables.append({**letters.facts(context, event), "group": entry.group_number, **table})
     return tables[:TABLES]
 
 
 def _weekly_table(
-    context: CommandContext, event: Event, section: int, player_id: int
+    context: CommandContext, event: Event, group_number: int, player_id: int
 ) -> dict[str, Any]:
     """Return the lines of a group's table, of teams or of players; empty if they are no news."""
     if kind_of(event).team_size > 1:
-        group = team_events.groups_of(context, event, (section, section)).get(section)
+        group = team_events.groups_of(context, event, (group_number, group_number)).get(
+            group_number
+        )
         teams = [team_events.row_of(line, group) for line in group.lines] if group else []
         is_news = any(row["open"] for row in teams) and any(row["board_points"] for row in teams)
         return {"teams": teams} if is_news else {}
-    lines = paired_games.tables(context, event, (section, section)).get(section, [])
+    lines = paired_games.tables(context, event, (group_number, group_number)).get(group_number, [])
     if not (any(line.open for line in lines) and any(line.points for line in lines)):
         return {}
-    entries = event_entries.of_event(context.connection, event.id, section)
+    entries = event_entries.of_event(context.connection, event.id, group_number)
     userids = {entry.player_id: entry.userid for entry in entries}
     rows = [
         {**letters.row_of(line, userids[line.player_id]), "open": line.open}

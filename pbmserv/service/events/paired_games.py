@@ -59,21 +59,21 @@ def begin_next(context: CommandContext, event: Event) -> list[Notification] | No
     connection = context.connection
     round_number = event.round if kind_of(event).keeps_groups else None
     begun = event_games.groups(connection, event.id, round_number)
-    for section in range(1, event_entries.count_groups(connection, event.id) + 1):
-        if section in begun:
+    for group_number in range(1, event_entries.count_groups(connection, event.id) + 1):
+        if group_number in begun:
             continue
         group = [
             entry.player_id
-            for entry in event_entries.of_event(connection, event.id, section)
+            for entry in event_entries.of_event(connection, event.id, group_number)
             if entry.is_here
         ]
         if len(group) > 1:
-            return begin(context, event, section, group)
+            return begin(context, event, group_number, group)
     return None
 
 
 def begin(
-    context: CommandContext, event: Event, section: int, group: Sequence[int]
+    context: CommandContext, event: Event, group_number: int, group: Sequence[int]
 ) -> list[Notification]:
     """Make the boards of a group for the present round; return one letter for each player."""
     kind = kind_of(event)
@@ -85,31 +85,37 @@ def begin(
         assert player is not None
         people[player_id] = player
     rows, started = [], []
-    pairs = _pairs(context, event, section, group)
+    pairs = _pairs(context, event, group_number, group)
     for number, first, second in pairs:
         if second is None:
-            rows.append(Pairing(event.round, section, number, first, None, None, WIN, None, "bye"))
+            rows.append(
+                Pairing(event.round, group_number, number, first, None, None, WIN, None, "bye")
+            )
             continue
         seated = (people[first], people[second])
         proposal = Proposal(game, options, rated, kind.terms, seated, event_id=event.id)
         board = make_board(context, proposal, {first, second})
         started.append(board)
-        rows.append(Pairing(event.round, section, number, first, second, board.id, None, None, ""))
+        rows.append(
+            Pairing(event.round, group_number, number, first, second, board.id, None, None, "")
+        )
     event_games.add(context.connection, event.id, rows)
     names = {player_id: player.userid for player_id, player in people.items()}
-    of_teams = team_events.team_names(context, event, section)
-    return letters.start_letters(context, event, section, names, started, of_teams)
+    of_teams = team_events.team_names(context, event, group_number)
+    return letters.start_letters(context, event, group_number, names, started, of_teams)
 
 
 def _pairs(
-    context: CommandContext, event: Event, section: int, group: Sequence[int]
+    context: CommandContext, event: Event, group_number: int, group: Sequence[int]
 ) -> Sequence[tuple[int, int, int | None]]:
     """Return the games of a group in the present round: the number and the two players, the second
     one `None` for a bye."""
     kind = kind_of(event)
     if kind.team_size > 1:
-        return team_events.pairs(context, event, section)
-    earlier = event_games.of_event(context.connection, event.id, groups=(section, section))
+        return team_events.pairs(context, event, group_number)
+    earlier = event_games.of_event(
+        context.connection, event.id, groups=(group_number, group_number)
+    )
     return [
         (number, *pair) for number, pair in enumerate(kind.pairs(group, earlier, event.round), 1)
     ]
@@ -127,9 +133,9 @@ def tables(
     games: dict[int, list[Pairing]] = {}
     members: dict[int, dict[int, None]] = {}
     for game in event_games.of_event(context.connection, event.id, groups=groups):
-        games.setdefault(game.section, []).append(game)
+        games.setdefault(game.group_number, []).append(game)
         pair = (game.first_id, game.second_id)
-        members.setdefault(game.section, {}).update(
+        members.setdefault(game.group_number, {}).update(
             (player_id, None) for player_id in pair if player_id is not None
         )
     ids = (
@@ -138,9 +144,9 @@ def tables(
     rows = event_entries.of_event(context.connection, event.id, player_ids=ids)
     entries = {entry.player_id: entry for entry in rows}
     lines = {}
-    for section, players_of_group in members.items():
+    for group_number, players_of_group in members.items():
         group = [entries[player_id] for player_id in players_of_group if player_id in entries]
-        lines[section] = _table(event, group, games[section])
+        lines[group_number] = _table(event, group, games[group_number])
     return lines
 
 
@@ -157,14 +163,14 @@ def _table(event: Event, group: Sequence[Entry], games: Sequence[Pairing]) -> li
 
 
 def settle_next(
-    context: CommandContext, event: Event, section: int | None = None
+    context: CommandContext, event: Event, group_number: int | None = None
 ) -> list[Notification] | None:
     """Store the results of the games of a group that have ended; return the letters about players
     who are out, `None` if no game has ended.
 
     A player is in one group, so one letter tells of all losses on time that are noticed at once.
     """
-    games = event_games.ended_games(context.connection, event.id, section)
+    games = event_games.ended_games(context.connection, event.id, group_number)
     if not games:
         return None
     notifications: list[Notification] = []
@@ -433,32 +439,32 @@ def _to_both(
 
 
 def tell_next(
-    context: CommandContext, event: Event, sections: Collection[int]
+    context: CommandContext, event: Event, groups: Collection[int]
 ) -> list[Notification] | None:
     """Store the places of a group and tell its players the result; `None` if all have got it.
 
     The winner's group is the first one, so that players who leave meanwhile change no winner.
     """
     connection = context.connection
-    sections = sections or event_games.groups(connection, event.id)
-    if not sections:
+    groups = groups or event_games.groups(connection, event.id)
+    if not groups:
         return None
-    winning = kind_of(event).winning_group(sections)
+    winning = kind_of(event).winning_group(groups)
     is_first = not event_entries.has_places(connection, event.id)
     waiting = event_entries.groups_without_places(connection, event.id)
-    for section in sorted(waiting, key=lambda number: (number != winning, number)):
+    for group_number in sorted(waiting, key=lambda number: (number != winning, number)):
         if kind_of(event).team_size > 1:
-            notifications = team_events.tell_group(context, event, section)
+            notifications = team_events.tell_group(context, event, group_number)
         else:
-            has_winner = is_first and section == winning
-            notifications = _tell_group(context, event, section, has_winner=has_winner)
+            has_winner = is_first and group_number == winning
+            notifications = _tell_group(context, event, group_number, has_winner=has_winner)
         if notifications is not None:
             return notifications
     return None
 
 
 def _tell_group(
-    context: CommandContext, event: Event, section: int, *, has_winner: bool
+    context: CommandContext, event: Event, group_number: int, *, has_winner: bool
 ) -> list[Notification] | None:
     """Store the places of a group and tell its players the result; `None` if none waits for it.
 
@@ -469,14 +475,14 @@ def _tell_group(
             left enters the final of the year, if the event is one of its cups.
     """
     connection, kind = context.connection, kind_of(event)
-    lines = tables(context, event, (section, section)).get(section, [])
+    lines = tables(context, event, (group_number, group_number)).get(group_number, [])
     ids = [line.player_id for line in lines]
     rows_of_entries = event_entries.of_event(connection, event.id, player_ids=ids)
     entries = {entry.player_id: entry for entry in rows_of_entries}
     waiting = [
         line
         for line in lines
-        if (entry := entries[line.player_id]).section == section and entry.place is None
+        if (entry := entries[line.player_id]).group_number == group_number and entry.place is None
     ]
     if not waiting:
         return None
@@ -484,7 +490,7 @@ def _tell_group(
     final, year = "", kind.year_of_final(event)
     if has_winner and year is not None and best_here is not None:
         final = new_events.enter_final(context, event.game, year, best_here)
-    size = len(event_entries.of_event(connection, event.id, section))
+    size = len(event_entries.of_event(connection, event.id, group_number))
     rows = [letters.row_of(line, entries[line.player_id].userid) for line in lines]
     notifications: list[Notification] = []
     for line in waiting:
@@ -497,11 +503,11 @@ def _tell_group(
             [entries[line.player_id]],
             "ended",
             rows=rows,
-            section=section,
+            group=group_number,
             place=line.place,
             round=event.round,
             early=event.round < kind.rounds,
-            moves=kind.movement(section, line.place, size, rated_games),
+            moves=kind.movement(group_number, line.place, size, rated_games),
             champion=line.place == 1 and has_winner,
             final=final if line.player_id == best_here else "",
         )

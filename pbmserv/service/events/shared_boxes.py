@@ -106,7 +106,7 @@ def _drawn_box(
     return game.describe(game.fixed(game.options(words, 1), Rng(seed, number))), None
 
 
-def settle_next(_context: CommandContext, _event: Event, _section: int | None = None) -> None:
+def settle_next(_context: CommandContext, _event: Event, _group_number: int | None = None) -> None:
     """Do nothing: the end of a board stores its result (`boards.score_keeping`)."""
 
 
@@ -230,7 +230,7 @@ def marks(results: Sequence[SharedBoard]) -> dict[int, list[str]]:
 
 
 def tell_next(
-    context: CommandContext, event: Event, _sections: Collection[int] = ()
+    context: CommandContext, event: Event, _groups: Collection[int] = ()
 ) -> list[Notification] | None:
     """Store the places of the next players and send them the table; `None` if all have it."""
     rows_of_boards = results(context, event)
@@ -262,7 +262,7 @@ def tell_next(
             "ended",
             boards=given_up.get(line.player_id, ()),
             rows=rows,
-            section=GROUP,
+            group=GROUP,
             place=line.place,
             round=event.round,
             early=False,

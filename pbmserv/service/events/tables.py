@@ -43,11 +43,11 @@ class Line:
     drawn: int
     lost: int
     open: int
-    buchholz: int
-    sonneborn: int
-    direct: int
     forfeits: int
     rating: float
+    buchholz: int = 0
+    sonneborn: int = 0
+    direct: int = 0
 
 
 def standings(
@@ -119,9 +119,6 @@ def compare(
                 drawn=drawn,
                 lost=lost,
                 open=running[player],
-                buchholz=0,
-                sonneborn=0,
-                direct=0,
                 forfeits=contestant.forfeits,
                 rating=contestant.rating,
             )
@@ -182,7 +179,6 @@ def _line(
         open=sum(game.is_open and player in {game.first_id, game.second_id} for game in games),
         buchholz=sum(points.get(other, 0) for other in own) if swiss else 0,
         sonneborn=sum(points.get(other, 0) * result for other, result in own.items()),
-        direct=0,
         forfeits=contestant.forfeits,
         rating=contestant.rating,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pbmserv.commands.grammar.game_names import with_keys
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
@@ -170,9 +171,10 @@ def _withdrawn(context: CommandContext, player: Player, team: Team, event: Event
 
 
 def _named_game(context: CommandContext, words: Sequence[str], verb: str) -> AnyGame:
+    words = with_keys([word.lower() for word in words], context.services.registry.titles)
     if len(words) != 1:
         raise Refused("team-game", part=verb, example=f"team {verb} {context.usual_game}")
-    game = known_game(context, words[0].lower())
+    game = known_game(context, words[0])
     refuse_closed_game(context, game)
     _KIND.refuse_impossible(game, "events")
     return game

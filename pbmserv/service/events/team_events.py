@@ -139,12 +139,14 @@ def complete_lineups(
 # -- the draw, and the boards --------------------------------------------------------------------
 
 
-def pairs(context: CommandContext, event: Event, section: int) -> list[tuple[int, int, int | None]]:
+def pairs(
+    context: CommandContext, event: Event, group_number: int
+) -> list[tuple[int, int, int | None]]:
     """Return the games of a group: number, the player who begins, and the other one.
 
     The seed of a player is the number of the team in its group, times `BOARDS`, plus the board.
     """
-    entries = event_entries.of_event(context.connection, event.id, section)
+    entries = event_entries.of_event(context.connection, event.id, group_number)
     lineups: dict[int, dict[int, int]] = {team: {} for team in _teams(entries)}
     for entry in entries:
         if entry.is_here:
@@ -152,11 +154,11 @@ def pairs(context: CommandContext, event: Event, section: int) -> list[tuple[int
     return team_tables.pairs(list(lineups), lineups)
 
 
-def team_names(context: CommandContext, event: Event, section: int) -> dict[str, str]:
+def team_names(context: CommandContext, event: Event, group_number: int) -> dict[str, str]:
     """Return the name of the team of each player of a group; empty for events of other kinds."""
     if kind_of(event).team_size == 1:
         return {}
-    entries = event_entries.of_event(context.connection, event.id, section)
+    entries = event_entries.of_event(context.connection, event.id, group_number)
     names = teams.names_of(context.connection, _teams(entries))
     return {entry.userid: names[entry.team_id or 0] for entry in entries}
 
@@ -169,27 +171,29 @@ def groups_of(
 ) -> dict[int, Group]:
     """Return the groups that play, by number."""
     games = event_games.of_event(context.connection, event.id, groups=groups)
-    groups_by_section: dict[int, Group] = {}
-    for section in sorted({game.section for game in games}):
-        own = event_entries.of_event(context.connection, event.id, section)
+    groups_by_number: dict[int, Group] = {}
+    for group_number in sorted({game.group_number for game in games}):
+        own = event_entries.of_event(context.connection, event.id, group_number)
         ids = _teams(own)
         team_of = {entry.player_id: entry.team_id or 0 for entry in own}
         played = team_tables.matches(
-            ids, [game for game in games if game.section == section], team_of
+            ids, [game for game in games if game.group_number == group_number], team_of
         )
-        groups_by_section[section] = Group(
+        groups_by_number[group_number] = Group(
             teams.names_of(context.connection, ids),
             {entry.player_id: entry for entry in own},
             team_tables.table(ids, played),
             played,
         )
-    return groups_by_section
+    return groups_by_number
 
 
-def tell_group(context: CommandContext, event: Event, section: int) -> list[Notification] | None:
+def tell_group(
+    context: CommandContext, event: Event, group_number: int
+) -> list[Notification] | None:
     """Store the places of the teams of a group with their players, and tell each player the result;
     `None` if none waits for it."""
-    group = groups_of(context, event, (section, section)).get(section)
+    group = groups_of(context, event, (group_number, group_number)).get(group_number)
     if group is None:
         return None
     waiting = [entry for entry in group.players.values() if entry.place is None]
@@ -207,10 +211,10 @@ def tell_group(context: CommandContext, event: Event, section: int) -> list[Noti
             players,
             "team-ended",
             teams=rows,
-            section=section,
+            group=group_number,
             place=line.place,
             team=group.names[line.team],
-            champion=line.place == 1 and section == 1,
+            champion=line.place == 1 and group_number == 1,
         )
     return notifications
 

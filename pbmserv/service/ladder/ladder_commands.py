@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pbmserv.commands.grammar.game_names import with_keys
 from pbmserv.commands.table.ladder import ChallengeOnLadder, JoinLadder, LeaveLadder, ShowLadder
 from pbmserv.engine.clocks import EVENT_CLOCK
 from pbmserv.engine.registry import AnyGame
@@ -198,12 +199,12 @@ def _games_with_ladders(context: CommandContext) -> list[str]:
 
 
 def _own_ladder(
-    context: CommandContext, player: Player, key: str, command: str
+    context: CommandContext, player: Player, key: str | None, command: str
 ) -> tuple[AnyGame, Ladder, Place]:
     """Return a ladder, locked, and the player's place there.
 
     Args:
-        key: the game; ``""`` for the only ladder of the player.
+        key: the game; `None` for the only ladder of the player.
 
     Raises:
         Refused: the player is not in the ladder, or in several.
@@ -240,8 +241,10 @@ def _game_and_name(context: CommandContext, command: ChallengeOnLadder) -> tuple
     Raises:
         Refused: the command names several players or games.
     """
-    keys = [word for word in command.names if word in context.services.registry]
-    names = [word for word in command.names if word not in keys]
+    titles = context.services.registry.titles
+    words = with_keys(command.userids, titles)
+    keys = [word for word in words if word in titles]
+    names = [word for word in words if word not in titles]
     games = dict.fromkeys((*filter(None, [command.game]), *keys))
     if len(names) > 1 or len(games) > 1:
         context.current.echo_hidden = True  # one of the words may be a password

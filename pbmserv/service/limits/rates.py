@@ -28,7 +28,12 @@ from pbmserv.service.limits.clock_storage import ClockStorage, keep_newest
 Idle: TypeAlias = Literal["answered", "refused", "move", "talk"]
 """Result of a mail without effect on a game: an answer, a refusal, the refusal of a known player's
 move, or a message to a player."""
-Kind: TypeAlias = Literal["player", "address", "network", "reset", "look", "hide", "box"]
+Kind: TypeAlias = Literal["player", "address", "network", "look", "hidden box", "tap"]
+"""What is put off if there is too much of it: mails of a player, an address or a network, requests
+of a player's programs for a board, new boxes that are filled by hand, and taps on one of them."""
+Allowed: TypeAlias = Literal["reached", "reset", "kept"]
+"""What is refused if there is too much of it: letters of a player to others, letters that offer a
+player a new password, and challenges of one network that wait for a signup."""
 Key: TypeAlias = tuple[str, ...]
 Window: TypeAlias = tuple[RateLimitItem, Key]
 
@@ -131,8 +136,8 @@ class Traffic:
                 ("strangers at", STRANGERS_AT_DOMAIN if rates.confirmations else ""),
                 ("kept", KEPT_OF_NETWORK if rates.confirmations else ""),
                 ("look", _LOOKS if rates.player else ""),
-                ("hide", _HIDES if rates.player else ""),
-                ("box", _OF_A_BOX if rates.player else ""),
+                ("hidden box", _HIDES if rates.player else ""),
+                ("tap", _OF_A_BOX if rates.player else ""),
                 ("talk", TALK if rates.refusals else ""),
                 ("reached", REACHED if rates.refusals else ""),
             )
@@ -168,43 +173,21 @@ class Traffic:
                     return over
         return None
 
-    def count_for_player(self, player: int) -> None:
-        """Count a mail that only a password proves to be a player's, or a request of a page.
+    def count(self, kind: Kind, party: str) -> None:
+        """Count a mail that only a password proves to be a player's, a request or a tap.
 
         Raises:
             TooMany: it exceeds a limit.
         """
-        self._count("player", str(player))
-
-    def count_look(self, player: int) -> None:
-        """Count a request of a program for a board of this player.
-
-        Raises:
-            TooMany: it exceeds a limit.
-        """
-        self._count("look", str(player))
-
-    def count_hidden_box(self) -> None:
-        """Count a new box that is filled by hand on the pages.
-
-        Raises:
-            TooMany: it exceeds the limit of everybody together.
-        """
-        self._count("hide", "all")
-
-    def count_tap(self, box: str) -> None:
-        """Count a tap on a box that was filled by hand on the pages.
-
-        Raises:
-            TooMany: it exceeds a limit.
-        """
-        self._count("box", box)
-
-    def _count(self, kind: Kind, party: str) -> None:
         with self._guard:
             over = self._hit(kind, party)
         if over is not None:
             raise TooMany(over)
+
+    def may(self, kind: Allowed, party: str, count: int = 1) -> bool:
+        """Count so many letters or challenges of a party; return False if those are too many."""
+        with self._guard:
+            return self._hit_all(self._windows_of(kind, party), count)
 
     def may_read(self, over: Over) -> bool:
         """Count a mail over a limit that is read anyway; return False if there were enough today.
@@ -303,21 +286,6 @@ class Traffic:
             *((limit, (kind, address, source.neighbours)) for limit in limits),
             *((limit, (kind, address)) for limit in totals),
         ]
-
-    def may_reach(self, player: int, count: int) -> bool:
-        """Count so many letters of a player to others; return False if those are too many."""
-        with self._guard:
-            return self._hit_all(self._windows_of("reached", str(player)), count)
-
-    def may_reset(self, player: int) -> bool:
-        """Count a letter that offers a new password; return False if there were enough today."""
-        with self._guard:
-            return self._hit("reset", str(player)) is None
-
-    def may_keep(self, source: Source) -> bool:
-        """Count a challenge that waits for a signup; return False if its network has enough."""
-        with self._guard:
-            return self._hit_all(self._windows_of("kept", source.neighbours))
 
     def is_known_source(self, address: str, source: Source) -> bool:
         """Return whether *address* was lately shown to write from *source*."""

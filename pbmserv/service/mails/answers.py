@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pbmserv.commands.grammar.readings import NotTried
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
@@ -15,6 +15,9 @@ from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.mails.unproven_answers import Blanking
 from pbmserv.store.delivery.outbox import NewLetter
 
+Status: TypeAlias = Literal["done", "refused", "not tried", "left out"]
+"""How a line ended; words for others may be "left out" of a line that was carried out."""
+
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
@@ -23,13 +26,12 @@ class CommandResult:
     Attributes:
         reader: the address and the player id to which its answer may go.
         echo: the line as it was read.
-        status: how it ended; words for others may be "left out" of a line that was carried out.
         stopped: why the line was not tried.
     """
 
     reader: tuple[str, int | None]
     echo: str
-    status: Literal["done", "refused", "not tried", "left out"]
+    status: Status
     parts: tuple[Part, ...]
     stopped: NotTried | None = None
 

@@ -13,7 +13,7 @@ from pbmserv.errors import GameAway, PlayerError
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import ENDINGS, OF_TALK
 from pbmserv.service.auth import lockout
-from pbmserv.service.boards import queued_moves
+from pbmserv.service.boards import plan_runs
 from pbmserv.service.core import contact
 from pbmserv.service.core.answer_readers import reader_of_answer
 from pbmserv.service.core.context import CommandContext
@@ -33,7 +33,7 @@ from pbmserv.service.mails import (
     reply_meanings,
     strangers,
 )
-from pbmserv.service.mails.answers import CommandResult, answers_to, last_answer
+from pbmserv.service.mails.answers import CommandResult, Status, answers_to, last_answer
 from pbmserv.service.mails.working_examples import with_working_example
 from pbmserv.store.core.prepared import Savepoint
 from pbmserv.store.delivery.outbox import NewLetter
@@ -59,142 +59,139 @@ class CarriedOut:
     refused: int = 0
 
 
+def run_commands(context: CommandContext, handlers: Handlers) -> CarriedOut:
+    """Carry out all commands of a mail or press, and return the result.
+
+    A refused command leaves nothing behind.
+
+    Args:
+        handlers: the function for each type of command.
+
+    Raises:
+        Exception: our code failed, in contrast to a `PlayerError`.
+    """
+    run = _Run(context, handlers)
+    run.carry_out_lines()
+    proofs = context.proofs
+    for userid in sorted(proofs.right_passwords):  # also those of refused commands
+        lockout.note_right(context.connection, userid, context.actor.source, context.now)
+    # A reply address answers a letter of ours.
+    is_proven = bool(proofs.players) or context.reply_address is not None
+    return CarriedOut(
+        run.all_letters(),
+        is_proven=is_proven and run.done > 0,
+        has_effect=run.has_effect,
+        done=run.done,
+        refused=run.refused,
+    )
+
+
 @dataclass(slots=True)
-class _Progress:
-    """The progress of the executor through the lines of a mail or press.
+class _Run:
+    """Carries out the lines of one mail or press.
 
     Attributes:
         letters: letters to others than the speaker.
         results: a result for each line and each withheld passage.
+        withheld: the withheld passages that have a result.
         has_effect, done, refused: see `CarriedOut`.
         talks: a line carries only words to other players.
         tried_move: a known player's line was a move, and it was refused.
     """
 
+    context: CommandContext
+    handlers: Handlers
     letters: list[NewLetter] = field(default_factory=list)
     results: list[CommandResult] = field(default_factory=list)
+    withheld: set[Line] = field(default_factory=set)
     has_effect: bool = False
     done: int = 0
     refused: int = 0
     talks: bool = False
     tried_move: bool = False
 
-    @property
-    def idle(self) -> Idle:
-        """The kind of the mail for `idle_mails.decide_reply`, if it had no effect."""
-        if self.letters and self.talks:
-            return "talk"
-        if self.tried_move:
-            return "move"
-        return "answered" if self.done else "refused"
-
-
-@dataclass(frozen=True, slots=True)
-class _Attempt:
-    """The result of one command.
-
-    Attributes:
-        echo: the command as it was read.
-        is_done: it was carried out, and not refused.
-        tried_move: see `_Progress`.
-    """
-
-    answer: Answer
-    echo: str
-    is_done: bool
-    tried_move: bool = False
-
-
-class Executor:
-    """Carries out commands.
-
-    Args:
-        handlers: the function for each type of command.
-    """
-
-    def __init__(self, handlers: Handlers) -> None:
-        self._handlers = handlers
-
-    def run_commands(self, context: CommandContext) -> CarriedOut:
-        """Carry out all commands of a mail or press, and return the result.
-
-        A refused command leaves nothing behind.
-
-        Raises:
-            Exception: our code failed, in contrast to a `PlayerError`.
-        """
-        progress = self._run_lines(context)
-        proofs = context.proofs
-        for userid in sorted(proofs.right_passwords):  # also those of refused commands
-            lockout.note_right(context.connection, userid, context.actor.source, context.now)
-        # A reply address answers a letter of ours.
-        is_proven = bool(proofs.players) or context.reply_address is not None
-        return CarriedOut(
-            _all_letters(context, progress),
-            is_proven=is_proven and progress.done > 0,
-            has_effect=progress.has_effect,
-            done=progress.done,
-            refused=progress.refused,
-        )
-
-    def _run_lines(self, context: CommandContext) -> _Progress:
+    def carry_out_lines(self) -> None:
         """Carry out the lines in their order."""
-        progress = _Progress()
-        withheld: set[Line] = set()
+        context = self.context
         for line in _lines(context):
-            if progress.results:
+            if self.results:
                 context.next_command()
-            progress.talks |= _talks(context, line)
+            self.talks |= _talks(context, line)
             stopped = _why_not_tried(context, line)
             if stopped is not None:
-                reader = reader_of_answer(context)
-                progress.results.append(CommandResult(reader, line.echo, "not tried", (), stopped))
-                continue
-            attempt = self._try(context, line)
-            _record(context, progress, line, attempt)
-            if context.current.left_out:
-                progress.results += _withheld(context, withheld)
-        return progress
+                self._add_result(line.echo, "not tried", (), stopped)
+            else:
+                self._try(line)
+                self._report_withheld()
 
-    def _try(self, context: CommandContext, line: Line) -> _Attempt:
+    def _add_result(
+        self, echo: str, status: Status, parts: tuple[Part, ...], stopped: NotTried | None = None
+    ) -> None:
+        reader = reader_of_answer(self.context)
+        self.results.append(CommandResult(reader, echo, status, parts, stopped))
+
+    def _report_withheld(self) -> None:
+        """Add a result for each withheld passage of words for others, each of them once."""
+        new = [line for line in self.context.current.left_out if line not in self.withheld]
+        self.withheld.update(new)
+        for line in new:
+            if isinstance(line.meaning, NotTried):
+                status: Status = "left out" if line.echo == WORDS else "not tried"
+                self._add_result(line.echo, status, (), line.meaning)
+
+    def _try(self, line: Line) -> None:
         """Carry out one command, or undo it and explain the refusal."""
+        context = self.context
         choice = line_readings.choose(context, line)
         before = context.effects.copy()
         _COMMAND.begin(context.connection)
         try:
-            answer = self._carry_out(context, choice.line)
+            answer = self._carry_out(choice.line)
         except PlayerError as error:
-            tried_move = refusal_letters.refuses_move(error) and bool(
-                context.proofs.counted or context.known_writers()
-            )
+            is_known = bool(context.proofs.counted or context.known_writers())
+            self.tried_move |= is_known and refusal_letters.refuses_move(error)
             _COMMAND.undo(context.connection)
             context.take_back(before)
-            part, echo = self._explain(context, choice, error)
+            part, echo = self._explain(choice, error)
             _COMMAND.end(context.connection)
-            return _Attempt(Answer((part,)), echo, is_done=False, tried_move=tried_move)
-        _COMMAND.end(context.connection)
-        return _Attempt(answer, choice.line.echo, is_done=True)
+            self.refused += 1
+            self._add_result(echo, "refused", (part,))
+        else:
+            _COMMAND.end(context.connection)
+            self._note_done(line, choice.line.echo, answer)
 
-    def _carry_out(self, context: CommandContext, line: Line) -> Answer:
+    def _note_done(self, line: Line, echo: str, answer: Answer) -> None:
+        """Add the answer to a command, and its letters to others, to those of the lines before."""
+        context = self.context
+        self.done += 1
+        # Two programs can talk for ever, and anybody can sign up, or forget a password, in any
+        # name.
+        if not (_talks(context, line) or isinstance(line.meaning, Forgot | Signup)):
+            self.has_effect |= context.current.changes_game or bool(answer.notifications)
+        readable = contact.without_blocked_words(context, answer.notifications)
+        self.letters += outbox_rows(context, readable)
+        self._add_result(echo, "done", answer.parts)
+
+    def _carry_out(self, line: Line) -> Answer:
         """Carry out a line within the limits, and the queued moves that it sets off.
 
         Raises:
             PlayerError: it is refused, or exceeds a limit.
         """
+        context = self.context
         context.budget.begin(line)
         answer = self._answer(context, line)
         refuse_too_many_letters(context, answer.notifications)
-        answer = queued_moves.play_queued_moves(context, answer)
+        answer = plan_runs.play_queued_moves(context, answer)
         letter_costs.charge(context, answer.parts, answer.notifications)
         return answer
 
-    def _explain(
-        self, context: CommandContext, choice: line_readings.Choice, error: PlayerError
-    ) -> tuple[Part, str]:
+    def _explain(self, choice: line_readings.Choice, error: PlayerError) -> tuple[Part, str]:
         """Return the letter about a refused line, and the line as it may be repeated.
 
         To see whether the example of the letter works, it is carried out and undone.
         """
+        context = self.context
         if not error.refusal.values.get("withheld"):
             context.current.left_out.clear()
         read, refusal = line_readings.refused_reading(context, choice, error)
@@ -203,9 +200,9 @@ class Executor:
         _COMMAND.undo(context.connection)
         return letter_costs.affordable_refusal(context, part), echo
 
-    def _answer_either_way(self, context: CommandContext, line: Line) -> Answer:
+    def _answer_either_way(self, trial: CommandContext, line: Line) -> Answer:
         """Carry out a line that somebody else may write, with or without a password."""
-        return self._answer(context, line_readings.reading_without_proof(context, line) or line)
+        return self._answer(trial, line_readings.reading_without_proof(trial, line) or line)
 
     def _answer(self, context: CommandContext, line: Line) -> Answer:
         """Carry out one line.
@@ -218,12 +215,50 @@ class Executor:
             meaning = reply_meanings.meaning_of(context, line)
             if isinstance(meaning, Answer):
                 return meaning
-            return self._handlers[type(meaning)](context, meaning)
+            return self.handlers[type(meaning)](context, meaning)
         except GameAway as away:
             if context.submission.can_wait:
                 raise  # the whole mail waits
             context.current.focus = None  # a refusal must not show the board
             raise game_away_refusal(context, away) from away
+
+    def all_letters(self) -> list[NewLetter]:
+        """Return the letters to others, the answers, and a welcome to players who can be reached
+        again.
+
+        Without an effect, the answer may be silence.
+        """
+        context, letters, results = self.context, self.letters, self.results
+        reachable = _note_reachable(context)
+        welcome = [
+            outbox_row(context, notification)
+            for again in reachable.values()
+            for notification in again.notifications
+        ]
+        if not context.submission.may_be_answered:
+            return letters + welcome
+        if context.reply_address is None and not context.proofs.players:
+            results = strangers.greet_if_lost(context, results)
+        answers = _readdressed(answers_to(context, results), reachable)
+        if not self.has_effect:
+            reply = idle_mails.decide_reply(context, self._idle, answers)
+            if reply is Reply.NONE:  # nor are words passed on
+                return [
+                    *welcome,
+                    *(letter for letter in letters if kind_of(letter.letter).never_hushed),
+                ]
+            if reply is Reply.LAST:
+                answers += [last_answer(context, answer) for answer in answers[:1]]
+        return answers + welcome + letters
+
+    @property
+    def _idle(self) -> Idle:
+        """The kind of the mail for `idle_mails.decide_reply`, if it had no effect."""
+        if self.letters and self.talks:
+            return "talk"
+        if self.tried_move:
+            return "move"
+        return "answered" if self.done else "refused"
 
 
 def _lines(context: CommandContext) -> Sequence[Line]:
@@ -246,73 +281,6 @@ def _why_not_tried(context: CommandContext, line: Line) -> NotTried | None:
     if isinstance(line.meaning, NotTried):
         return line.meaning
     return NotTried("budget") if context.budget.is_over else None
-
-
-def _record(context: CommandContext, progress: _Progress, line: Line, attempt: _Attempt) -> None:
-    """Add the result of a command, and its letters to others, to those of the lines before it."""
-    answer, is_done = attempt.answer, attempt.is_done
-    progress.done += is_done
-    progress.refused += not is_done
-    progress.tried_move |= attempt.tried_move
-    # Two programs can talk for ever, and anybody can sign up, or forget a password, in any name.
-    if is_done and not (_talks(context, line) or isinstance(line.meaning, Forgot | Signup)):
-        progress.has_effect |= context.current.changes_game or bool(answer.notifications)
-    readable = contact.without_blocked_words(context, answer.notifications)
-    progress.letters += outbox_rows(context, readable)
-    progress.results.append(
-        CommandResult(
-            reader_of_answer(context),
-            attempt.echo,
-            "done" if is_done else "refused",
-            answer.parts,
-        )
-    )
-
-
-def _all_letters(context: CommandContext, progress: _Progress) -> list[NewLetter]:
-    """Return the letters to others, the answers, and a welcome to players who can be reached again.
-
-    Without an effect, the answer may be silence.
-    """
-    letters, results = progress.letters, progress.results
-    reachable = _note_reachable(context)
-    welcome = [
-        outbox_row(context, notification)
-        for again in reachable.values()
-        for notification in again.notifications
-    ]
-    if not context.submission.may_be_answered:
-        return letters + welcome
-    if context.reply_address is None and not context.proofs.players:
-        results = strangers.greet_if_lost(context, results)
-    answers = _readdressed(answers_to(context, results), reachable)
-    if not progress.has_effect:
-        reply = idle_mails.decide_reply(context, progress.idle, answers)
-        if reply is Reply.NONE:  # nor are words passed on
-            return [
-                *welcome,
-                *(letter for letter in letters if kind_of(letter.letter).never_hushed),
-            ]
-        if reply is Reply.LAST:
-            answers += [last_answer(context, answer) for answer in answers[:1]]
-    return answers + welcome + letters
-
-
-def _withheld(context: CommandContext, reported: set[Line]) -> list[CommandResult]:
-    """Return a result for each withheld passage of words for others, each of them once."""
-    new = [line for line in context.current.left_out if line not in reported]
-    reported.update(new)
-    return [
-        CommandResult(
-            reader_of_answer(context),
-            line.echo,
-            "left out" if line.echo == WORDS else "not tried",
-            (),
-            line.meaning,
-        )
-        for line in new
-        if isinstance(line.meaning, NotTried)
-    ]
 
 
 def _note_reachable(context: CommandContext) -> dict[int, reachability.Reachable]:

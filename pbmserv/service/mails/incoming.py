@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
+from pbmserv.commands.grammar.game_names import GameTitles
 from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.board_lines import Answered, read_reply_to
 from pbmserv.commands.reading.mail import read_message, read_new_mail, refuse_unread
@@ -96,12 +97,12 @@ class MailParser:
     """Makes read mails of envelopes.
 
     Args:
-        games: keys of the games.
+        games: titles of the games by key.
         ours: networks of our own mail servers.
     """
 
     def __init__(
-        self, mail_domain: MailDomain, games: Collection[str], ours: Collection[Network]
+        self, mail_domain: MailDomain, games: GameTitles, ours: Collection[Network]
     ) -> None:
         self.mail_domain = mail_domain
         self._games = games
@@ -192,7 +193,7 @@ class MailParser:
         return source_of(envelope, self._ours)
 
     def _mail(self, envelope: Envelope) -> Mail:
-        return read_mail(envelope, host=self.mail_domain.address, is_ours=self.mail_domain.is_ours)
+        return read_mail(envelope, self.mail_domain)
 
     def _read_returned(
         self, envelope: Envelope, reply_address: ReplyAddress | None
@@ -260,7 +261,7 @@ def _submission(
 def reading_of(
     subject: str,
     text: str,
-    games: Collection[str],
+    games: GameTitles,
     purpose: Purpose | None,
     *,
     by_hand: bool = True,

@@ -36,23 +36,11 @@ class Decision:
     Attributes:
         reply: the reply to the client.
         because: why the mail was not stored; ``""`` if it was.
-        arrival: its number among the arrivals, 0 if it was not stored.
     """
 
     reply: str
     outcome: Literal["taken", "put-off", "refused"]
     because: str = ""
-    arrival: int = 0
-
-
-def note_arrival(number: int, source: Source, octets: int, ms: float) -> None:
-    """Log a mail or press that the door has stored.
-
-    Args:
-        ms: milliseconds from its last octet to the commit.
-    """
-    facts = {"arrival": number, "network": source.network or "unknown", "octets": octets}
-    log.info("arrival", extra={**facts, "ms": round(ms, 1)})
 
 
 def note_press(receipt: Receipt, reading: Reading, arrival: int, octets: int, ms: float) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
+from typing import TypeAlias
 
 from sqlalchemy import Connection
 
@@ -17,15 +19,15 @@ from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.budget import Budget, Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.handler import Handlers
-from pbmserv.service.core.job_result import NOTHING, Done, Receipt
+from pbmserv.service.core.job_result import NOTHING, Done, MailOutcome, Receipt
 from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.services import Services
-from pbmserv.service.core.submission import Request
+from pbmserv.service.core.submission import NO_COMMANDS, Request
 from pbmserv.service.delivery import bounces
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.limits.text_quota import Quota
-from pbmserv.service.mails.executor import CarriedOut, Executor
+from pbmserv.service.mails.executor import CarriedOut, run_commands
 from pbmserv.service.mails.incoming import MAIL_REPORT, IncomingMail
 from pbmserv.service.mails.limit_letter import WaitsAt, explain_limit
 from pbmserv.store.accounts import players
@@ -41,6 +43,14 @@ LONGEST_FAULT = 20_000
 """Characters of a traceback that are kept, from its end."""
 
 
+Letters: TypeAlias = Callable[[CommandContext], Iterable[Notification]]
+"""Returns the letters about a mail."""
+
+
+def _nobody(_: CommandContext) -> Iterable[Notification]:
+    return ()
+
+
 class MailService:
     """The jobs of mails, for which the present is the time at which the mail arrived.
 
@@ -53,7 +63,7 @@ class MailService:
     def __init__(self, services: Services, quota: Quota, handlers: Handlers) -> None:
         self._services = services
         self._quota = quota
-        self._executor = Executor(handlers)
+        self._handlers = handlers
 
     def carry_out_mail(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Carry out a mail, unless it is a copy of an earlier one.
@@ -114,7 +124,7 @@ class MailService:
             is_away_note: without an effect, ask the player whether to count as away.
         """
         context = self._context(request, mail_id, octets, now, connection)
-        result = self._executor.run_commands(context)
+        result = run_commands(context, self._handlers)
         if not result.letters and is_away_note:
             questions = absences.ask_if_away(context)
             result = replace(
@@ -160,42 +170,25 @@ class MailService:
         )
         return Done(effects.positions, len(letters), has_bot_work, receipt)
 
+    # -- mails that are not carried out now ------------------------------------------------
+
     def set_aside(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Note a mail that must not be answered. An out-of-office note leads to a question."""
-        mail, octets = incoming.mail, len(incoming.envelope.raw)
-        row = _row(incoming, MailState.IGNORED, mail.automatic)
-        mail_id = inbox.add(connection, row, now)
-        if mail_id is None:
-            return _copy(connection, row)
-        if not self._quota.keep_text(MailState.IGNORED, octets):
-            inbox.drop_text(connection, mail_id)
-        letters = 0
-        if mail.away:
-            actor, submission = incoming.request.actor, incoming.request.submission
-            context = CommandContext(
-                self._services, connection, actor, now, submission, mail_id=mail_id
-            )
-            letters = queue_letters(context, absences.ask_if_away(context))
-        return Done(
-            letters=letters,
-            receipt=Receipt(mail_id, "ignored", letters=letters, because=mail.automatic),
-        )
+        because = incoming.mail.automatic
+        row = _row(incoming, MailState.IGNORED, because)
+        letters = absences.ask_if_away if incoming.mail.away else _nobody
+        return self._note(row, "ignored", now, connection, incoming, letters, because)
 
     def drop_report(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Note the report of another mail server, whose text is not kept (see `note_settled`)."""
         row = _row(incoming, MailState.IGNORED, MAIL_REPORT)
-        mail_id = inbox.add(connection, row, now)
-        if mail_id is None:
-            return _copy(connection, row)
-        inbox.drop_text(connection, mail_id)
-        if incoming.mail_report is not None:
-            sources = incoming.mail_report.sources.items()
-            reported_sources.add(
-                connection,
-                [ReportedSource(name or OTHERS, *numbers) for name, numbers in sources],
-                now,
-            )
-        return Done(receipt=Receipt(mail_id, "ignored", because=MAIL_REPORT))
+        done = self._note(row, "ignored", now, connection, incoming, because=MAIL_REPORT)
+        if done.receipt is not None and done.receipt.outcome != "copy":
+            inbox.drop_text(connection, done.receipt.mail)
+            sources = incoming.mail_report.sources.items() if incoming.mail_report else ()
+            reported = [ReportedSource(name or OTHERS, *numbers) for name, numbers in sources]
+            reported_sources.add(connection, reported, now)
+        return done
 
     def keep(
         self,
@@ -215,94 +208,94 @@ class MailService:
         if incoming is None:
             digest = hashlib.sha256(envelope.raw).hexdigest()
             row = NewMail.of_envelope(envelope, digest, MailState.KEPT, error, UNCHECKED)
-        else:
-            row = _row(incoming, MailState.KEPT, error)
-        mail_id = inbox.add(connection, row, now)
-        if mail_id is None:
-            return _copy(connection, row)
-        self._quota.count_kept(len(envelope.raw))
-        letters = 0
-        if incoming is not None and not incoming.mail.automatic:
-            letters = self._tell_writer_of_kept(incoming, mail_id, now, connection)
-        return Done(letters=letters, receipt=Receipt(mail_id, "kept", letters=letters))
-
-    def _tell_writer_of_kept(
-        self, incoming: IncomingMail, mail_id: int, now: datetime, connection: Connection
-    ) -> int:
-        """Tell the writer of a kept mail that a person will look at it; return the number of
-        letters.
-
-        Anybody can write any address into a mail on which our code fails, so an address gets few.
-        """
-        writer = incoming.mail.sender
-        if self._services.traffic.count_questions([writer.lower()], incoming.source):
-            return 0
-        context = CommandContext(self._services, connection, NOBODY, now, mail_id=mail_id)
-        part = Part("kept", {"number": mail_id})
-        return queue_letters(context, [Notification(writer, None, part)])
+            return self._note(row, "kept", now, connection)
+        row = _row(incoming, MailState.KEPT, error)
+        letters = _nobody if incoming.mail.automatic else _news_of_kept
+        return self._note(row, "kept", now, connection, incoming, letters)
 
     def keep_for_postmaster(
         self, incoming: IncomingMail, now: datetime, connection: Connection
     ) -> Done:
         """Keep a mail that is for the operator."""
         row = _row(incoming, MailState.KEPT, FOR_POSTMASTER)
-        mail_id = inbox.add(connection, row, now)
-        if mail_id is None:
-            return _copy(connection, row)
-        self._quota.count_kept(len(incoming.envelope.raw))
-        return Done(receipt=Receipt(mail_id, "kept"))
+        return self._note(row, "kept", now, connection, incoming)
 
     def put_off(
         self, incoming: IncomingMail, over: Over, now: datetime, connection: Connection
     ) -> Done:
-        """Let a mail wait until its player may send more, and tell the player."""
-        mail, octets = incoming.mail, len(incoming.envelope.raw)
-        is_kept = self._quota.keep_text(MailState.LATER, octets)
-        state = MailState.LATER if is_kept else MailState.IGNORED
-        because = f"over the limit of the {over.kind}"
-        row = _row(incoming, state, because)
-        mail_id = inbox.add(connection, row, now)
-        if mail_id is None:
-            return _copy(connection, row)
-        if not is_kept:
-            inbox.drop_text(connection, mail_id)
-        letters = 0
-        if not mail.automatic:
-            waits_at = WaitsAt.SERVER if is_kept else WaitsAt.NOWHERE
-            letters = self.tell_too_many(mail.sender, over, waits_at, now, connection).letters
-        receipt = Receipt(mail_id, "put-off", letters=letters, because=because)
-        return Done(letters=letters, receipt=receipt)
+        """Let a mail wait until its player may send more, and tell the player.
 
-    def keep_put_off(self, mail_id: int, fault: str, connection: Connection) -> None:
-        """Keep a mail that was put off for the operator, since our own code failed on it."""
-        if inbox.lock(connection, mail_id, *WAITING) is not None:
-            inbox.mark(connection, mail_id, MailState.KEPT, _storable(fault))
+        If there is no room for it, it is lost, and the letter says so.
+        """
+        because = f"over the limit of the {over.kind}"
+
+        def letters(context: CommandContext) -> list[Notification]:
+            assert context.mail_id is not None
+            waits_at = WaitsAt.SERVER
+            if inbox.lock(connection, context.mail_id, MailState.LATER) is None:
+                waits_at = WaitsAt.NOWHERE
+            return explain_limit(context, incoming.mail.sender, over, waits_at)
+
+        row = _row(incoming, MailState.LATER, because)
+        told = _nobody if incoming.mail.automatic else letters
+        return self._note(row, "put-off", now, connection, incoming, told, because)
 
     def wait_for_game(
         self, incoming: IncomingMail, away: GameAway, now: datetime, connection: Connection
     ) -> Done:
         """Let a mail wait until its game can be played, and tell its player once a day."""
+
+        def letters(context: CommandContext) -> list[Notification]:
+            player = _writer_of(incoming, connection)
+            return [] if player is None else game_pauses.tell_writer(context, player, away)
+
         row = _row(incoming, MailState.PAUSED, away.game)
+        told = _nobody if incoming.mail.automatic else letters
+        return self._note(row, "put-off", now, connection, incoming, told, str(away))
+
+    def _note(
+        self,
+        row: NewMail,
+        outcome: MailOutcome,
+        now: datetime,
+        connection: Connection,
+        incoming: IncomingMail | None = None,
+        letters: Letters = _nobody,
+        because: str = "",
+    ) -> Done:
+        """Add the inbox row of a mail, unless it is a copy, and queue letters about it.
+
+        Args:
+            incoming: the mail as it was read; `None` if it was not.
+            letters: returns the letters.
+            because: see `Receipt`.
+        """
         mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
-        self._quota.keep_text(MailState.PAUSED, len(incoming.envelope.raw))
-        letters = []
-        player = self._writer_of(incoming, connection)
-        if player is not None and not incoming.mail.automatic:
-            letters = game_pauses.tell_writer(self._services, player, away, now, connection)
-        outbox.add(connection, letters, now, mail_id)
-        receipt = Receipt(mail_id, "put-off", letters=len(letters), because=str(away))
-        return Done(letters=len(letters), receipt=receipt)
+        self._keep_text(row, mail_id, connection)
+        request = incoming.request if incoming is not None else Request(NOBODY, NO_COMMANDS)
+        context = CommandContext(
+            self._services, connection, request.actor, now, request.submission, mail_id
+        )
+        count = queue_letters(context, letters(context))
+        return Done(
+            letters=count, receipt=Receipt(mail_id, outcome, letters=count, because=because)
+        )
 
-    def _writer_of(self, incoming: IncomingMail, connection: Connection) -> Player | None:
-        """Return the player whom the reply address or the proven sender of a mail names."""
-        address = incoming.reply_address
-        if address is not None and address.player:
-            return players.by_id(connection, address.player)
-        if not incoming.verdict.passed:
-            return None
-        return next(iter(players.by_address(connection, incoming.mail.sender.lower())), None)
+    def _keep_text(self, row: NewMail, mail_id: int, connection: Connection) -> None:
+        """Count the text of a mail; drop it if there is no room and nothing will need it."""
+        octets = len(row.raw)
+        if row.state is MailState.KEPT:
+            self._quota.count_kept(octets)
+        elif not self._quota.keep_text(row.state, octets) and row.state is not MailState.PAUSED:
+            inbox.mark(connection, mail_id, MailState.IGNORED, row.error)
+            inbox.drop_text(connection, mail_id)
+
+    def keep_put_off(self, mail_id: int, fault: str, connection: Connection) -> None:
+        """Keep a mail that was put off for the operator, since our own code failed on it."""
+        if inbox.lock(connection, mail_id, *WAITING) is not None:
+            inbox.mark(connection, mail_id, MailState.KEPT, _storable(fault))
 
     def tell_too_many(
         self, sender: str, over: Over, waits_at: WaitsAt, now: datetime, connection: Connection
@@ -311,6 +304,27 @@ class MailService:
         context = CommandContext(self._services, connection, NOBODY, now)
         letters = queue_letters(context, explain_limit(context, sender, over, waits_at))
         return Done(letters=letters) if letters else NOTHING
+
+
+def _news_of_kept(context: CommandContext) -> list[Notification]:
+    """Tell the writer of a kept mail that a person will look at it.
+
+    Anybody can write any address into a mail on which our code fails, so an address gets few.
+    """
+    writer, source = context.actor.address, context.actor.source
+    if context.services.traffic.count_questions([writer.lower()], source):
+        return []
+    return [Notification(writer, None, Part("kept", {"number": context.mail_id}))]
+
+
+def _writer_of(incoming: IncomingMail, connection: Connection) -> Player | None:
+    """Return the player whom the reply address or the proven sender of a mail names."""
+    address = incoming.reply_address
+    if address is not None and address.player:
+        return players.by_id(connection, address.player)
+    if not incoming.verdict.passed:
+        return None
+    return next(iter(players.by_address(connection, incoming.mail.sender.lower())), None)
 
 
 def _row(incoming: IncomingMail, state: MailState, error: str = "") -> NewMail:

@@ -150,7 +150,7 @@ class PasswordChecks:
         """
         command = line.meaning
         if isinstance(command, Signup) and self._services.signup != "closed":
-            return Credentials(command.userid, command.password)
+            return Credentials(command.userid, command.new)
         if isinstance(command, ChangePassword):
             return Credentials(
                 command.credentials.userid if command.credentials else "", command.new

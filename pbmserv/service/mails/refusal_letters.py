@@ -20,14 +20,13 @@ from pbmserv.commands.table.command_types import ReplyMove
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.errors import MoveError, NotUnderstood, PlayerError, Refusal, Refused
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.core.command_state import Focus
+from pbmserv.service.core.command_state import Focus, Speaker
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import is_player
 from pbmserv.service.core.outcome import Part
 from pbmserv.service.core.words_for_others import cells_in
 from pbmserv.service.delivery import digest_replies
 from pbmserv.store.accounts import players
-from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import player_boards
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
@@ -96,7 +95,7 @@ def _unread_about(context: CommandContext, line: Line) -> Focus | None:
     if numbered is None:
         return _answered_board(context)
     with suppress(Refused):
-        context.seat_at(int(numbered[1]), None, None)
+        context.seat_at(int(numbered[1]))
     return context.current.focus
 
 
@@ -114,9 +113,9 @@ def _sender(context: CommandContext) -> Sender:
     That proves nothing, but the letter says nothing secret of the player, and goes there.
     """
     reply_address = context.reply_address
-    player: Player | None
-    if context.current.player is not None:
-        player = context.current.player
+    player: Speaker | None
+    if context.current.speaker is not None:
+        player = context.current.speaker
     elif reply_address is not None and reply_address.player:
         player = players.by_id(context.connection, reply_address.player)
     else:
@@ -127,16 +126,16 @@ def _sender(context: CommandContext) -> Sender:
     return Sender(player.userid, _board_of(context, player), is_name)
 
 
-def _board_of(context: CommandContext, player: Player) -> int:
+def _board_of(context: CommandContext, player: Speaker) -> int:
     """Return a board of a player for examples, if possible of the answered letter; 0 for none."""
     reply_address = context.reply_address
-    if reply_address is not None and reply_address.player == player.id:
+    if reply_address is not None and reply_address.player == player.player_id:
         if reply_address.purpose is Purpose.BOARD:
             return reply_address.about
         if reply_address.purpose is Purpose.TRAY:
             with suppress(Refused):
                 return digest_replies.first_board(context)
-    newest = player_boards.of_player(context.connection, player.id, RUNNING, most=1)
+    newest = player_boards.of_player(context.connection, player.player_id, RUNNING, most=1)
     return next(iter(newest), 0)
 
 
@@ -204,7 +203,7 @@ def _answered_board(context: CommandContext) -> Focus | None:
     if context.reply_address is None or context.reply_address.purpose is not Purpose.BOARD:
         return None
     try:
-        context.seat_at(None, None, None)
+        context.seat_at()
     except Refused:
         return None
     return context.current.focus

@@ -228,7 +228,7 @@ def _confirmed_at_board(
     """Return the command that a yes stands for: the plan, the challenge, or the move below it."""
     if reply_address is None or reply_address.purpose is not Purpose.BOARD:
         return Help()
-    board, sitter = context.seat_at(None, None, None)
+    board, sitter = context.seat_at()
     if command.is_empty:
         raise Refused("accept-how" if sitter.accepted_at is None else "empty-reply")
     if submitted_moves.may_confirm(context, board, sitter):
@@ -244,7 +244,7 @@ def _confirmed_at_board(
 
 def _answers_challenge(context: CommandContext, command: ReplyMove) -> bool:
     """Return whether a kind word or an emoji is a yes or no to a challenge: a thumb up is."""
-    _, sitter = context.seat_at(None, None, None)
+    _, sitter = context.seat_at()
     return sitter.accepted_at is None and consent_in(command.lines[0]) is not None
 
 

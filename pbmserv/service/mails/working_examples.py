@@ -73,7 +73,7 @@ def _is_carried_out(
     context: CommandContext, example: str, address: ReplyAddress | None, run_line: RunLine
 ) -> bool:
     """Return whether all lines of an example would be carried out."""
-    games = tuple(game.info.key for game in context.services.registry)
+    games = context.services.registry.titles
     reading = reading_of("", example, games, address.purpose if address is not None else None)
     submission = replace(context.submission, text=example, reading=reading)
     trial = context.trial(replace(context.actor, reply_address=address), submission)

@@ -125,12 +125,12 @@ def remove(context: CommandContext, by: Signature, number: int, userid: str) -> 
         raise OperatorError(f"{userid} does not play in event {number}, or it is over")
     if entry.status in {EntryStatus.LEFT, EntryStatus.REMOVED}:
         raise OperatorError(f"{entry.userid} is out of event {number} already")
-    if entry.section is None and entry.team_id is not None:
+    if entry.group_number is None and entry.team_id is not None:
         raise OperatorError(
             f"{userid} is in the line-up of a team, which can change until event {number} begins; "
             "take the player out then"
         )
-    if entry.section is None:
+    if entry.group_number is None:
         event_entries.drop(context.connection, number, entry.player_id)
         notifications: Sequence[Notification] = ()
     else:

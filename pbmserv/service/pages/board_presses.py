@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from pbmserv.errors import Refusal
 from pbmserv.service.boards import far_labels
-from pbmserv.service.boards.board_page import BoardPage, BoardPages, Look
+from pbmserv.service.boards.board_page import BoardPage, BoardPages, Look, full_page
+from pbmserv.service.core.looks import Looks
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
 from pbmserv.service.pages.play import Play
-from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.tables.mail import MailState
 from pbmserv.views.texts import refusal_sentence
@@ -59,13 +59,12 @@ class BoardPresses:
     """Carries out presses.
 
     Args:
-        database: for reading.
         pages: shows the boards.
         play: carries out commands.
     """
 
-    def __init__(self, database: Database, pages: BoardPages, play: Play) -> None:
-        self._database = database
+    def __init__(self, looks: Looks, pages: BoardPages, play: Play) -> None:
+        self._looks = looks
         self._pages = pages
         self._play = play
 
@@ -89,11 +88,11 @@ class BoardPresses:
         return outcome
 
     def _request(self, token: str, press: Press) -> PageRequest | None:
-        with self._database.reading.connect() as connection:
-            board_and_sitter = self._pages.seat_of(connection, token)
-        if board_and_sitter is None:
+        with self._looks.context() as context:
+            seated = self._pages.seat_of(context, token)
+        if seated is None:
             return None
-        board, sitter = board_and_sitter
+        board, sitter = seated
         command = press.command
         if press.words.strip() and not command.strip():
             command = "chat"
@@ -109,13 +108,13 @@ class BoardPresses:
 
     def _outcome(self, token: str, press: Press, mail_id: int) -> Pressed | None:
         """Return the outcome of a press, by the letters that answer its inbox row."""
-        with self._database.reading.connect() as connection:
-            board_and_sitter = self._pages.seat_of(connection, token)
-            if board_and_sitter is None:
+        with self._looks.context() as context:
+            seated = self._pages.seat_of(context, token)
+            if seated is None:
                 return None
-            page = self._pages.full_page(connection, token, *board_and_sitter)
-            letters = outbox.answers_to(connection, mail_id, page.player_id)
-            row = None if letters else inbox.get(connection, mail_id)
+            page = full_page(context, token, *seated)
+            letters = outbox.answers_to(context.connection, mail_id, page.player_id)
+            row = None if letters else inbox.get(context.connection, mail_id)
         for letter, words in letters:
             if letter == "refusal":
                 return _refused(page, press, Refusal(**words["refusal"]))

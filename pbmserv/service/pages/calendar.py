@@ -11,17 +11,14 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from pbmserv.clock import Clock
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.services import Services
+from pbmserv.service.core.looks import Looks
 from pbmserv.service.schedule.deadlines import deadline_of
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, player_boards
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.core.database import Database
 from pbmserv.store.tables.boards import RUNNING
 
 if TYPE_CHECKING:
@@ -36,10 +33,8 @@ REFRESHED = timedelta(hours=1)
 class Calendars:
     """Answers for players' calendars."""
 
-    def __init__(self, services: Services, database: Database, clock: Clock) -> None:
-        self._services = services
-        self._database = database
-        self._clock = clock
+    def __init__(self, looks: Looks) -> None:
+        self._looks = looks
 
     async def read(self, token: str) -> bytes | None:
         """Return the calendar of a token; ``None`` if the token is not, or no longer, valid.
@@ -47,19 +42,16 @@ class Calendars:
         Raises:
             TooMany: the player looks too often.
         """
-        link = self._services.mail_domain.ring.read(token)
+        link = self._looks.services.mail_domain.ring.read(token)
         if link is None or link.purpose is not Purpose.CALENDAR:
             return None
-        self._services.traffic.count_look(link.player)
+        self._looks.services.traffic.count("look", str(link.player))
         return await asyncio.to_thread(self._read, link)
 
     def _read(self, link: ReplyAddress) -> bytes | None:
-        with self._database.reading.connect() as connection:
-            player = players.active_of(connection, link)
-            if player is None:
-                return None
-            context = CommandContext(self._services, connection, NOBODY, self._clock.now())
-            return _calendar(context, player)
+        with self._looks.context() as context:
+            player = players.active_of(context.connection, link)
+            return None if player is None else _calendar(context, player)
 
 
 def calendar_token(context: CommandContext, player: Player) -> str:

@@ -37,13 +37,13 @@ def page(context: CommandContext, number: int, first: int) -> EventPage | None:
         return None
     facts = pages.page(context, event, first)
     userids = {*facts["waiting"]}
-    for section in facts["sections"]:
-        userids |= {row["userid"] for row in section["rows"]} | {*section["removed"]}
-        userids |= {game[side] for game in section["games"] for side in ("first", "second")}
+    for group in facts["groups"]:
+        userids |= {row["userid"] for row in group["rows"]} | {*group["removed"]}
+        userids |= {game[side] for game in group["games"] for side in ("first", "second")}
     names = public_names(context.connection, userids - {""})
-    groups = [_group(section, names) for section in facts["sections"]]
+    groups = [_group(group, names) for group in facts["groups"]]
     waiting = [names.of(userid) for userid in facts["waiting"]]
-    return shape_from(EventPage, facts, sections=groups, waiting=waiting)
+    return shape_from(EventPage, facts, groups=groups, waiting=waiting)
 
 
 def teams_listed(context: CommandContext) -> list[TeamPage]:
@@ -73,23 +73,23 @@ def _team(row: Mapping[str, Any], names: PublicNames) -> TeamPage:
     )
 
 
-def _group(section: Mapping[str, Any], public: PublicNames) -> EventGroup:
+def _group(group: Mapping[str, Any], public: PublicNames) -> EventGroup:
     """Return a group; several nameless players get numbers."""
-    userids = [row["userid"] for row in section["rows"]] + list(section["removed"])
+    userids = [row["userid"] for row in group["rows"]] + list(group["removed"])
     names: dict[str, PublicName] = dict(public.at_board(userids))
     return EventGroup(
-        section=section["section"],
-        rows=[shape_from(EventRow, row, userid=names[row["userid"]]) for row in section["rows"]],
-        games=[_game(game, names, public) for game in section["games"]],
-        removed=[names[userid] for userid in section["removed"]],
-        teams=[EventTeam(**row) for row in section["teams"]],
+        number=group["number"],
+        rows=[shape_from(EventRow, row, userid=names[row["userid"]]) for row in group["rows"]],
+        games=[_game(game, names, public) for game in group["games"]],
+        removed=[names[userid] for userid in group["removed"]],
+        teams=[EventTeam(**row) for row in group["teams"]],
         matches=[
             shape_from(
                 EventMatch,
                 match,
                 boards=[_game({**game, "round": 1}, names, public) for game in match["boards"]],
             )
-            for match in section["matches"]
+            for match in group["matches"]
         ],
     )
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 import unicodedata
-from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import Connection
 
+from pbmserv.commands.grammar.game_names import GameTitles
 from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import refuse_unread
 from pbmserv.mail import reading_time
@@ -100,7 +100,7 @@ class PageRequests:
 
     def __init__(self, services: Services, database: Database, mails: MailService) -> None:
         self._domain = services.mail_domain.domain
-        self._games = tuple(game.info.key for game in services.registry)
+        self._games = services.registry.titles
         self._database = database
         self._mails = mails
 
@@ -143,7 +143,7 @@ def _actor(player: Player, link: ReplyAddress) -> Actor:
     return Actor(address=player.address, reply_address=link, source=source)
 
 
-def _reading(stored: PageRequest, games: Collection[str]) -> Reading:
+def _reading(stored: PageRequest, games: GameTitles) -> Reading:
     try:
         with reading_time.limited(reading_time.LONGEST_S):
             return reading_of("", stored.text, games, stored.link.purpose)

@@ -14,19 +14,15 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection
-
-from pbmserv.clock import Clock
 from pbmserv.engine.time_spans import zone
 from pbmserv.errors import Refusal
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.mail.visits import last_day, read_link, visit_of
+from pbmserv.mail.visits import last_day, visit_of
 from pbmserv.service.accounts import preferences
-from pbmserv.service.boards.board_page import BoardPage, BoardPages
-from pbmserv.service.core.actor import NOBODY
+from pbmserv.service.boards.board_page import BoardPage, BoardPages, listed_page
 from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.services import Services
+from pbmserv.service.core.looks import Looks
 from pbmserv.service.pages.calendar import calendar_token
 from pbmserv.service.pages.form_commands import command_of
 from pbmserv.service.pages.new_games import NewGames, new_games
@@ -38,7 +34,6 @@ from pbmserv.service.time.localtime import local_date
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, player_boards
-from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
 from pbmserv.store.tables.boards import RUNNING
 from pbmserv.views.shown_boards import show_or_log
@@ -105,17 +100,8 @@ class PersonalPages:
         play: carries out commands.
     """
 
-    def __init__(
-        self,
-        services: Services,
-        database: Database,
-        clock: Clock,
-        board_pages: BoardPages,
-        play: Play,
-    ) -> None:
-        self._services = services
-        self._database = database
-        self._clock = clock
+    def __init__(self, looks: Looks, board_pages: BoardPages, play: Play) -> None:
+        self._looks = looks
         self._boards = board_pages
         self._play = play
 
@@ -125,10 +111,10 @@ class PersonalPages:
         Raises:
             TooMany: the player looks too often.
         """
-        link = self._link(token)
+        link = self._looks.link(token, Purpose.PAGE)
         if link is None:
             return None
-        self._services.traffic.count_look(link.player)
+        self._looks.services.traffic.count("look", str(link.player))
         async with self._boards.locks.of(link.player):
             return await asyncio.to_thread(self._page, token)
 
@@ -158,102 +144,27 @@ class PersonalPages:
 
     # -- looks -----------------------------------------------------------------------------
 
-    def _link(self, token: str) -> ReplyAddress | None:
-        """Return the link of a token; `None` if the token opens no page of a player."""
-        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
-        return link if link is not None and link.purpose is Purpose.PAGE else None
-
-    def _player(self, connection: Connection, token: str) -> tuple[Player, ReplyAddress] | None:
+    def _player(self, context: CommandContext, token: str) -> tuple[Player, ReplyAddress] | None:
         """Return the player of a token and its link; `None` if the link has ended."""
-        link = self._link(token)
-        if link is None or self._clock.now().date() > last_day(link):
+        link = self._looks.link(token, Purpose.PAGE)
+        if link is None or context.now.date() > last_day(link):
             return None
-        player = players.active_of(connection, link)
+        player = players.active_of(context.connection, link)
         return None if player is None else (player, link)
 
     def _page(self, token: str) -> PersonalPage | None:
-        with self._database.reading.connect() as connection:
-            player_and_link = self._player(connection, token)
-            if player_and_link is None:
-                return None
-            return self._shown(connection, *player_and_link, token)
-
-    def _shown(
-        self, connection: Connection, player: Player, link: ReplyAddress, token: str
-    ) -> PersonalPage:
-        now, local = self._clock.now(), zone(player.tz)
-        shown, unshown = self._boards_of(connection, player)
-        waiting = [
-            page for page in shown if page.scene.your_turn or player.userid in page.undecided
-        ]
-        others = [page for page in shown if page not in waiting]
-        context = CommandContext(self._services, connection, NOBODY, now)
-        return PersonalPage(
-            token,
-            player.userid,
-            secrets.token_hex(8),
-            tuple(waiting),
-            tuple(others),
-            tuple(unshown),
-            preferences.as_words(context, player, set_now=False),
-            tuple(players.addresses_of(connection, player.id)),
-            local_date(now, local),
-            last_day(link),
-            new_games(context, player),
-            calendar_token(context, player),
-            self._deadlines(context, player, shown),
-        )
-
-    def _deadlines(
-        self, context: CommandContext, player: Player, shown: list[BoardPage]
-    ) -> dict[int, str]:
-        deadlines = {}
-        for page in shown:
-            board = boards.load(context.connection, page.scene.number)
-            at = None if board is None else deadline_of(context, board, player.id)
-            if at is not None:
-                deadlines[page.scene.number] = at.isoformat()
-        return deadlines
-
-    def _boards_of(
-        self, connection: Connection, player: Player
-    ) -> tuple[list[BoardPage], list[int]]:
-        """Return the running boards, each with the link of its letters, and the numbers of boards
-        that cannot be shown, or not within the budget of a page."""
-        ring, budget = self._services.mail_domain.ring, Budget()
-        shown, unshown = list[BoardPage](), list[int]()
-        for number in player_boards.of_player(connection, player.id, RUNNING, most=MOST_BOARDS):
-            board = boards.load(connection, number)
-            sitter = board.sitter_of(player.id) if board is not None else None
-            if board is None or sitter is None:  # an operator has just given the seat away
-                continue
-            link = ReplyAddress(Purpose.BOARD, player.id, number, 0, player.reply_epoch)
-            visit = visit_of(link, self._clock.now())
-            assert visit is not None
-            token = ring.token(visit)
-            show = partial(
-                self._boards.listed_page, connection, token, board, sitter, budget.replay
-            )
-            try:
-                budget.check()
-                page = show_or_log(number, board.game, show)
-            except TooMuch:
-                page = None
-            if page is None:
-                unshown.append(number)
-            else:
-                shown.append(page)
-        return shown, unshown
+        with self._looks.context() as context:
+            player_and_link = self._player(context, token)
+            return None if player_and_link is None else _shown(context, *player_and_link, token)
 
     # -- presses ---------------------------------------------------------------------------
 
     def _request(self, token: str, fields: Mapping[str, str]) -> PageRequest | None:
-        with self._database.reading.connect() as connection:
-            player_and_link = self._player(connection, token)
+        with self._looks.context() as context:
+            player_and_link = self._player(context, token)
             if player_and_link is None:
                 return None
             player, _ = player_and_link
-            context = CommandContext(self._services, connection, NOBODY, self._clock.now())
             present = preferences.as_words(context, player, set_now=False)
         command = command_of(player.userid, fields, present)
         words = fields.get("words", "") if fields["do"] == "challenge" else ""
@@ -262,14 +173,72 @@ class PersonalPages:
 
     def _outcome(self, token: str, mail_id: int) -> Change:
         """Return the outcome of a form, by the letters that answer its inbox row."""
-        with self._database.reading.connect() as connection:
-            player_and_link = self._player(connection, token)
+        with self._looks.context() as context:
+            player_and_link = self._player(context, token)
             if player_and_link is None:  # the command has ended the link
                 return Change(is_open=False)
             player, link = player_and_link
-            for letter, words in outbox.answers_to(connection, mail_id, player.id):
+            for letter, words in outbox.answers_to(context.connection, mail_id, player.id):
                 if letter == "refusal":
                     refusal = Refusal(**words["refusal"])
-                    page = self._shown(connection, player, link, token)
+                    page = _shown(context, player, link, token)
                     return Change(replace(page, trouble=refusal_sentence(refusal)))
         return Change()
+
+
+def _shown(context: CommandContext, player: Player, link: ReplyAddress, token: str) -> PersonalPage:
+    shown, unshown = _boards_of(context, player)
+    waiting = [page for page in shown if page.scene.your_turn or player.userid in page.undecided]
+    others = [page for page in shown if page not in waiting]
+    return PersonalPage(
+        token,
+        player.userid,
+        secrets.token_hex(8),
+        tuple(waiting),
+        tuple(others),
+        tuple(unshown),
+        preferences.as_words(context, player, set_now=False),
+        tuple(players.addresses_of(context.connection, player.id)),
+        local_date(context.now, zone(player.tz)),
+        last_day(link),
+        new_games(context, player),
+        calendar_token(context, player),
+        _deadlines(context, player, shown),
+    )
+
+
+def _deadlines(context: CommandContext, player: Player, shown: list[BoardPage]) -> dict[int, str]:
+    deadlines = {}
+    for page in shown:
+        board = boards.load(context.connection, page.scene.number)
+        at = None if board is None else deadline_of(context, board, player.id)
+        if at is not None:
+            deadlines[page.scene.number] = at.isoformat()
+    return deadlines
+
+
+def _boards_of(context: CommandContext, player: Player) -> tuple[list[BoardPage], list[int]]:
+    """Return the running boards, each with the link of its letters, and the numbers of boards that
+    cannot be shown, or not within the budget of a page."""
+    connection, ring = context.connection, context.services.mail_domain.ring
+    budget = Budget()
+    shown, unshown = list[BoardPage](), list[int]()
+    for number in player_boards.of_player(connection, player.id, RUNNING, most=MOST_BOARDS):
+        board = boards.load(connection, number)
+        sitter = board.sitter_of(player.id) if board is not None else None
+        if board is None or sitter is None:  # an operator has just given the seat away
+            continue
+        link = ReplyAddress(Purpose.BOARD, player.id, number, 0, player.reply_epoch)
+        visit = visit_of(link, context.now)
+        assert visit is not None
+        show = partial(listed_page, context, ring.token(visit), board, sitter, budget.replay)
+        try:
+            budget.check()
+            page = show_or_log(number, board.game, show)
+        except TooMuch:
+            page = None
+        if page is None:
+            unshown.append(number)
+        else:
+            shown.append(page)
+    return shown, unshown

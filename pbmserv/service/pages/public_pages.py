@@ -9,12 +9,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
-from pbmserv.clock import Clock
-from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.budget import Budget
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.services import Services
-from pbmserv.store.core.database import Database
+from pbmserv.service.core.looks import Looks
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -23,10 +20,8 @@ T = TypeVar("T")
 class PublicPages:
     """Looks up the facts of public pages."""
 
-    def __init__(self, services: Services, database: Database, clock: Clock) -> None:
-        self._services = services
-        self._database = database
-        self._clock = clock
+    def __init__(self, looks: Looks) -> None:
+        self._looks = looks
 
     async def read(
         self, look: Callable[Concatenate[CommandContext, P], T], *args: P.args, **kwargs: P.kwargs
@@ -40,12 +35,11 @@ class PublicPages:
         """
 
         def look_up() -> T:
-            with self._database.reading.connect() as connection:
-                now = self._clock.now()
-                context = CommandContext(self._services, connection, NOBODY, now, budget=Budget())
+            with self._looks.context() as context:
+                context.budget = Budget()
                 try:
                     return look(context, *args, **kwargs)
                 finally:  # the next reader need not replay these boards, even if this page failed
-                    self._services.positions.remember(context.effects.positions)
+                    context.services.positions.remember(context.effects.positions)
 
         return await asyncio.to_thread(look_up)

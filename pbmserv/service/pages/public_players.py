@@ -25,6 +25,7 @@ from pbmserv.store.boards.histories import EndedGame, Met
 from pbmserv.views.names import PublicName, PublicNames, public_names
 from pbmserv.views.public_facts import (
     FinishedBoard,
+    KindScores,
     LadderPage,
     PlayerRating,
     PublicPlayer,
@@ -32,6 +33,7 @@ from pbmserv.views.public_facts import (
     Seek,
     Standing,
     StandingsTable,
+    Streak,
     Tally,
 )
 
@@ -92,6 +94,12 @@ def _end(game: EndedGame) -> histories.Behind:
 def standings(context: CommandContext) -> list[StandingsTable]:
     """Return the best players of each game."""
     return [_standings_table(context, game) for game in context.services.registry]
+
+
+def standings_of(context: CommandContext, key: str) -> StandingsTable | None:
+    """Return the best players of a game; `None` if there is no such game."""
+    registry = context.services.registry
+    return _standings_table(context, registry.newest(key)) if key in registry else None
 
 
 def _standings_table(context: CommandContext, game: AnyGame) -> StandingsTable:
@@ -175,11 +183,10 @@ def player_page(context: CommandContext, userid: str) -> PublicPlayer | None:
     best = scores.best_by_kind(connection, player.id, KINDS)
     return PublicPlayer(
         userid=name,
+        bot=player.userid in BOT_USERIDS,
         ratings=_ratings(context, player, name),
         ended=finished_boards(context, ended, "%Y-%m-%d"),
         running=_running(context, player),
-        curves={key: rating_tables.curve(context, key, player.id) for key in games},
-        accept="" if player.userid in BOT_USERIDS else player.accept,
         seeks=_seeks(context, seeks.of_player(connection, player.id)),
         met=_tallies(
             [
@@ -189,7 +196,11 @@ def player_page(context: CommandContext, userid: str) -> PublicPlayer | None:
             OPPONENTS,
         ),
         kinds=_tallies([(_kind(games, board), board, _best_other(board)) for board in met], KINDS),
-        scores=[(games[row[0]].info.title, *row[1:]) for row in best if row[0] in games],
+        scores=[
+            KindScores(games[key].info.title, kind, count, points)
+            for key, kind, count, points in best
+            if key in games
+        ],
         streaks=_streaks(context, player),
     )
 
@@ -201,7 +212,8 @@ def _ratings(context: CommandContext, player: Player, name: PublicName) -> list[
         row = rating_tables.shown_standing(context, game, player)
         standing = None if row is None else _standing(row, name)
         bots = rating_tables.shown_bots(game)
-        ratings.append(PlayerRating(game.info.key, game.info.title, standing, bots))
+        changes = rating_tables.curve(context, game.info.key, player.id)
+        ratings.append(PlayerRating(game.info.key, game.info.title, standing, bots, changes))
     return [rating for rating in ratings if rating.standing is not None] or ratings[:1]
 
 
@@ -262,12 +274,11 @@ def _tallies(met: Sequence[tuple[str, Met, int]], most: int) -> list[Tally]:
     return sorted(tallies, key=lambda tally: (-tally.played, tally.name))[:most]
 
 
-def _streaks(context: CommandContext, player: Player) -> list[tuple[str, int]]:
-    """Return the titles of games, and the boxes of the day that were solved in a row."""
+def _streaks(context: CommandContext, player: Player) -> list[Streak]:
     today = daily_box.day_of(context.now)
     streaks = []
     for game in races_of(context, None):
         key = game.info.key
         lengths = [streak(context, player.id, key, day) for day in (today, today - 1)]
-        streaks.append((game.info.title, max(lengths)))
-    return [(title, days) for title, days in streaks if days]
+        streaks.append(Streak(game.info.title, max(lengths)))
+    return [streak for streak in streaks if streak.days]

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from sqlalchemy import Connection
-
-from pbmserv.clock import Clock
 from pbmserv.errors import PlayerError, Refusal
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.mail.visits import has_ended, is_visit, visit_of, visit_token
@@ -16,8 +13,7 @@ from pbmserv.service.accounts.subscriptions import Subscription
 from pbmserv.service.boards import invitation_answers
 from pbmserv.service.boards.board_page import BoardPages
 from pbmserv.service.core.actor import holder_of
-from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.services import Services
+from pbmserv.service.core.looks import Looks
 from pbmserv.service.pages.board_presses import BoardPresses
 from pbmserv.service.pages.calendar import Calendars
 from pbmserv.service.pages.page_forms import ConfirmForm, SignupForm, UnsubscribeForm
@@ -27,7 +23,6 @@ from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.service.solo.guest_box import GuestBoxes
 from pbmserv.service.solo.hot_seat import HotSeats
 from pbmserv.store.accounts import signups
-from pbmserv.store.core.database import Database
 
 LONGEST_FIELD = 254
 """Characters of a name or mail address in a form."""
@@ -58,43 +53,36 @@ class WebRequests:
         hot_seats: boxes that are filled by hand.
     """
 
-    def __init__(
-        self,
-        services: Services,
-        database: Database,
-        clock: Clock,
-        play: Play,
-    ) -> None:
-        self._services = services
-        self._database = database
-        self._clock = clock
+    def __init__(self, looks: Looks, play: Play) -> None:
+        self._looks = looks
+        self._ring = looks.services.mail_domain.ring
         self._play = play
-        self.boards = BoardPages(services, database, clock)
-        self.presses = BoardPresses(database, self.boards, play)
-        self.public = PublicPages(services, database, clock)
-        self.guest_boxes = GuestBoxes(services, clock)
-        self.calendars = Calendars(services, database, clock)
-        self.hot_seats = HotSeats(services, database, clock, play.ask)
-        self.personal = PersonalPages(services, database, clock, self.boards, play)
+        self.boards = BoardPages(looks)
+        self.presses = BoardPresses(looks, self.boards, play)
+        self.public = PublicPages(looks)
+        self.guest_boxes = GuestBoxes(looks.services, looks.clock)
+        self.calendars = Calendars(looks)
+        self.hot_seats = HotSeats(looks.services, looks.database, play.ask)
+        self.personal = PersonalPages(looks, self.boards, play)
 
     def visit(self, token: str) -> str | None:
         """Return a new visit's token for the token of a link or visit; `None` if it opens no
         page."""
-        return visit_token(self._services.mail_domain.ring, token, self._clock.now())
+        return visit_token(self._ring, token, self._looks.clock.now())
 
     def is_link(self, token: str) -> bool:
         """Return whether a token belongs to a letter's link, whose visit has not begun."""
-        link = self._services.mail_domain.ring.read(token)
+        link = self._ring.read(token)
         return (
             link is not None
             and not is_visit(link)
-            and visit_of(link, self._clock.now()) is not None
+            and visit_of(link, self._looks.clock.now()) is not None
         )
 
     def has_ended(self, token: str) -> bool:
         """Return whether a token belongs to a visit that is over."""
-        link = self._services.mail_domain.ring.read(token)
-        return link is not None and has_ended(link, self._clock.now())
+        link = self._ring.read(token)
+        return link is not None and has_ended(link, self._looks.clock.now())
 
     async def signup(self, token: str) -> SignupState | None:
         """Return the signup of a confirmation link; `None` if the link has ended."""
@@ -134,7 +122,7 @@ class WebRequests:
 
     def _read(self, token: str, *purposes: Purpose) -> ReplyAddress | None:
         """Return the contents of a token; `None` if it is not good for one of these purposes."""
-        reply_address = self._services.mail_domain.ring.read(token)
+        reply_address = self._ring.read(token)
         if reply_address is None or reply_address.purpose not in purposes:
             return None
         return reply_address
@@ -142,15 +130,14 @@ class WebRequests:
     # -- looks -----------------------------------------------------------------------------
 
     def _signup(self, reply_address: ReplyAddress) -> SignupState | None:
-        with self._database.reading.connect() as connection:
-            request = signups.by_id(connection, reply_address.about)
-        if request is None or not signing_up.can_be_confirmed(request, self._clock.now()):
-            return None
+        with self._looks.context() as context:
+            request = signups.by_id(context.connection, reply_address.about)
+            if request is None or not signing_up.can_be_confirmed(request, context.now):
+                return None
         return SignupState(request.userid, request.address, request.player_id is not None)
 
     def _subscription(self, reply_address: ReplyAddress) -> Subscription | None:
-        with self._database.reading.connect() as connection:
-            context = self._context(connection, reply_address)
+        with self._looks.context(holder_of(reply_address)) as context:
             if reply_address.purpose is Purpose.UNINVITED:
                 userid = invitation_answers.inviter_of(context, reply_address)
                 return None if userid is None else Subscription("invitations", userid)
@@ -158,8 +145,3 @@ class WebRequests:
                 return subscriptions.subscription_of(context, reply_address)
             except PlayerError:
                 return None
-
-    def _context(self, connection: Connection, reply_address: ReplyAddress) -> CommandContext:
-        return CommandContext(
-            self._services, connection, holder_of(reply_address), self._clock.now()
-        )

@@ -26,6 +26,7 @@ from pbmserv.store import ratings
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.ratings import Change
+from pbmserv.views.public_facts import RatingChange
 
 BEST = 50
 """Lines of a table of the best."""
@@ -96,16 +97,11 @@ def explain(context: CommandContext, command: Ratings) -> Answer:
     return Answer(tuple(parts))
 
 
-def curve(context: CommandContext, game: str, player_id: int) -> list[dict[str, Any]]:
+def curve(context: CommandContext, game: str, player_id: int) -> list[RatingChange]:
     """Return the last `CURVE` changes of a rating, oldest first."""
     changes = ratings.last_changes(context.connection, game, player_id, CURVE)
     return [
-        {
-            "board": change.board_id,
-            "date": f"{change.created_at:%Y-%m-%d}",
-            "number": change.number,
-            "shown": change.after.shown,
-        }
+        RatingChange(change.board_id, f"{change.created_at:%Y-%m-%d}", change.after.shown)
         for change in reversed(changes)
     ]
 

@@ -23,7 +23,7 @@ from pbmserv.engine.clocks import (
     forfeit_at,
 )
 from pbmserv.engine.position import Position
-from pbmserv.service.boards import game_pauses, plies, queued_moves
+from pbmserv.service.boards import game_pauses, plan_runs, plies
 from pbmserv.service.boards.acceptance import players_for_board
 from pbmserv.service.boards.followers import news_of_declined_board
 from pbmserv.service.boards.lateness import late_seats
@@ -304,7 +304,7 @@ class _RunningClocks:
             position.lapse(sitter.seat) if why["lost_by_both"] else position.forfeit(sitter.seat)
         )
         forfeited = _forfeit(self._context, self._board, sitter, after, why)
-        answer = queued_moves.play_queued_moves(self._context, forfeited)
+        answer = plan_runs.play_queued_moves(self._context, forfeited)
         return (
             *(Notification.sitter(sitter, part) for part in answer.parts),
             *answer.notifications,

@@ -65,7 +65,7 @@ def daily(context: CommandContext, command: Daily) -> Answer:
     if not races(game):
         raise Refused("no-daily", part=key, example="list")
     before = daily_readers.minute_of(context.connection, player.id, key)
-    if command.when in OFF:
+    if command.text in OFF:
         if before is None:
             raise Refused("daily-off", part="off", example=f"{key} daily {player.userid} PASSWORD")
         daily_readers.unsubscribe(context.connection, player.id, key)
@@ -73,7 +73,7 @@ def daily(context: CommandContext, command: Daily) -> Answer:
         return Answer((Part("daily-set", ended),))
     usual = USUAL_MINUTE if before is None else before
     example = f"{key} daily {player.userid} PASSWORD TIME"
-    minute = _minute(command.when, example) if command.when else usual
+    minute = _minute(command.text, example) if command.text else usual
     due = next_local(context.now, zone(player.tz), minute)
     daily_readers.subscribe(context.connection, Reader(player.id, key, minute, due))
     today = day_of(context.now)

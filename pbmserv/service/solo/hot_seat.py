@@ -16,7 +16,6 @@ from typing import Any, ClassVar, cast
 
 from sqlalchemy import Connection
 
-from pbmserv.clock import Clock
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.protocol import ManualSetup, RacingGame, races
 from pbmserv.engine.record import GameRecord
@@ -153,12 +152,10 @@ class HotSeats:
         self,
         services: Services,
         database: Database,
-        clock: Clock,
         ask: Callable[[PageForm[bool]], Awaitable[bool]],
     ) -> None:
         self._services = services
         self._database = database
-        self._clock = clock
         self._ask = ask
 
     @property
@@ -176,7 +173,7 @@ class HotSeats:
             box = empty_box(self._services.registry, self.game, words)
         except OptionError as error:
             return error.refusal
-        self._services.traffic.count_hidden_box()
+        self._services.traffic.count("hidden box", "all")
         key = secrets.token_urlsafe(16)
         return key if await self._ask(BeginBox(key, box)) else Refusal("hides-full")
 
@@ -195,7 +192,7 @@ class HotSeats:
         box = await asyncio.to_thread(self._load, key)
         if box is None:
             return None
-        self._services.traffic.count_tap(key)
+        self._services.traffic.count("tap", key)
         return await asyncio.to_thread(self._refusal, box, tap, shuts)
 
     def _refusal(self, box: HotSeat, tap: str, shuts: bool) -> str:

@@ -6,9 +6,9 @@ from pbmserv.commands.table.playing import Practise, Solve
 from pbmserv.commands.table.starting import Replay
 from pbmserv.engine.protocol import races
 from pbmserv.errors import Illegal, Refused
-from pbmserv.service.boards.finished_boards import refuse_finished, refuse_finished_unless_practice
+from pbmserv.service.boards.finished_boards import refuse_finished_unless_practice
 from pbmserv.service.boards.first_draws import draw_box
-from pbmserv.service.boards.mover import mover_at
+from pbmserv.service.boards.mover import mover_at, running_mover
 from pbmserv.service.boards.new_boards import Proposal
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.plies import log_ply
@@ -34,17 +34,13 @@ def solve(context: CommandContext, command: Solve) -> Answer:
     Raises:
         Refused: the board is not a race.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
-    refuse_finished(context, board)
-    mover = draw_box(context, mover_at(context, board, sitter))
-    position = mover.position
-    if not position.apart:
+    mover = draw_box(context, running_mover(context, command))
+    if not mover.position.apart:
         raise Refused("not-a-race", part="solve")
     if not mover.is_to_act:
         raise Refused("race-done", part="solve", example="show")
-    return log_ply(
-        context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
-    )
+    after = mover.position.withdraw(mover.seat)
+    return log_ply(context, mover.board, mover.sitter, after, words_for_others(context))
 
 
 def practise(context: CommandContext, command: Practise) -> Answer:
@@ -53,7 +49,7 @@ def practise(context: CommandContext, command: Practise) -> Answer:
     Raises:
         Refused: the board is not practice, or nothing was taken back.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    board, sitter = context.seat_of(command)
     refuse_finished_unless_practice(context, board)
     position = draw_box(context, mover_at(context, board, sitter)).position
     try:

@@ -53,7 +53,7 @@ def save(context: CommandContext, command: Save) -> Answer:
     Raises:
         Refused: the game has no format for such a board.
     """
-    board, sitter = context.seat_at(command.board, command.game, command.credentials)
+    board, sitter = context.seat_of(command)
     game = context.services.registry.version(board.game, board.rules_version)
     if board.seats == 1 and isinstance(game, Saving):
         options = game.options(boxed_words(context, board), 1)

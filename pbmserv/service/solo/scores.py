@@ -28,7 +28,7 @@ def show_scores(context: CommandContext, command: Scores) -> Answer:
     games = races_asked_about(context, command.game)
     if not games:
         raise Refused("no-scores", part=command.game or "", example="list")
-    return Answer(tuple(_scores_of_game(context, game, command.kind) for game in games))
+    return Answer(tuple(_scores_of_game(context, game, command.text) for game in games))
 
 
 def _scores_of_game(context: CommandContext, game: RacingGame, text: str) -> Part:

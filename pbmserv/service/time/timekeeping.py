@@ -87,6 +87,14 @@ def server_of(context: CommandContext, board: BoardRow, since: datetime) -> Serv
     return Server((*outages, *pauses), since)
 
 
+def waited(
+    context: CommandContext, board: BoardRow, sitter: Sitter, since: datetime, until: datetime
+) -> timedelta:
+    """Return the counted time for which a board waited for a player."""
+    person = person_at(context, board, sitter, since)
+    return counted_wait(since, until, board.terms, person, server_of(context, board, since))
+
+
 def bank_words(
     context: CommandContext, board: BoardRow, seat_clocks: Sequence[SeatClock], seat: Seat
 ) -> dict[str, Any]:
@@ -137,9 +145,7 @@ def times_at(
             since = before[sitter.seat].since
             if since is None or (sitter.seat in waiting and sitter.seat not in ended):
                 continue
-            person = person_at(context, board, sitter, since)
-            server = server_of(context, board, since)
-            spent[sitter.seat] = counted_wait(since, context.now, board.terms, person, server)
+            spent[sitter.seat] = waited(context, board, sitter, since, context.now)
     terms = board.terms.for_answer() if undecided else board.terms
     ahead = [read_remind(sitter.remind)[0] for sitter in board.sitters]
     return Times(

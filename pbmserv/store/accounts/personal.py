@@ -183,7 +183,7 @@ _GAMES: _Sections = {
     "daily_at": _own(daily_readers.c.player_id, *daily_readers.c["game", "minute", "due_at"]),
     "events": _own(
         entries.c.player_id,
-        *entries.c["event_id", "status", "section", "seed", "rating"],
+        *entries.c["event_id", "status", "group_number", "seed", "rating"],
         *entries.c["forfeits", "place", "muted", "entered_at", "team_id"],
         by=entries.c.event_id,
     ),

@@ -74,6 +74,11 @@ class Player:
     unreachable_since: datetime | None = None
 
     @property
+    def player_id(self) -> int:
+        """The id, under its name at a board (`Sitter`)."""
+        return self.id
+
+    @property
     def active(self) -> bool:
         """Return whether the player may send commands, be challenged and get letters."""
         return self.state == PlayerState.ACTIVE

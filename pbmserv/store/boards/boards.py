@@ -79,8 +79,6 @@ class BoardRow:
         followed: whether it has followers.
         origin: if it is a copy, the board for which the box was drawn first.
         chosen_by: player who chose the box of a race; `None` if the server drew it.
-        pledged: whether its letters carry hashes of its seed and record from the first one on;
-            boards of older versions do not.
         event_id: the event of which it is a game, if any.
         sides_drawn: whether the seats were drawn from the seed.
         names: userids by seat.
@@ -108,7 +106,6 @@ class BoardRow:
     followed: bool
     origin: int | None
     chosen_by: int | None
-    pledged: bool
     event_id: int | None
     sides_drawn: bool
     names: tuple[str, ...]
@@ -317,7 +314,6 @@ def create(connection: Connection, new: NewBoard, now: datetime) -> int:
         **values_of(new, boards),
         seats=len(sitting),
         status=BoardStatus.PROPOSED if asked_seats else BoardStatus.ACTIVE,
-        pledged=True,
         plies=0,
         created_at=now,
         **columns_of_terms(new.terms),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
-    Text,
     and_,
     bindparam,
     case,
@@ -19,7 +18,6 @@ from sqlalchemy import (
     not_,
     or_,
     select,
-    true,
     update,
 )
 
@@ -30,26 +28,10 @@ from pbmserv.store.delivery.outbox import COLUMNS, IS_ROW, QueuedLetter, key_of
 from pbmserv.store.delivery.shares import UNDIVIDED, shares_of, within
 from pbmserv.store.tables.mail import LetterState, bounces, outbox
 
+HEAVY = 25
+"""Effort above which a letter, or all letters to one reader, let others go first."""
 MOST_EFFORT = 100
-"""Largest effort of the letters to one reader in one claim; a single letter may exceed it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A sender's request for due letters.
-
-    Attributes:
-        most: largest number of letters.
-        in_hand: letters that the sender has in hand. Others claimed in its name become due again:
-            a dead predecessor had them, or the answer to an earlier claim was lost.
-        avoiding: recipient domains (lower case) whose letters are skipped.
-        since: skip letters that were due earlier; all of them are to these domains.
-    """
-
-    most: int
-    in_hand: tuple[int, ...] = ()
-    avoiding: tuple[str, ...] = ()
-    since: datetime | None = None
+"""Effort in one claim after which such letters wait for the next claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +44,11 @@ class ClaimedLetter(QueuedLetter):
     """
 
     effort: int = 1
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether other letters should be made first."""
+        return self.effort > HEAVY
 
 
 _PARTS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
@@ -108,7 +95,7 @@ _RENEW = Prepared(
         due_at=bindparam("until")
     )
 )
-_UPDATE_LOST = (
+_LOST = (
     update(outbox)
     .where(
         outbox.c.state == LetterState.QUEUED,
@@ -119,13 +106,9 @@ _UPDATE_LOST = (
 )
 """The sender's name stays in `claimed_by`, since the letter may have been sent (see
 `unsent_letters.Unsent.begun`)."""
-_RELEASE_LOST = Prepared(_UPDATE_LOST)
 _POSTPONE = Prepared(_UPDATE.values(due_at=bindparam("now")))
-_WHY = func.nullif(bindparam("why", type_=Text), "")
-_RELEASE = Prepared(
-    _IN_HAND.values(
-        due_at=bindparam("until"), claimed_by=None, error=func.coalesce(_WHY, outbox.c.error)
-    )
+_PUT_OFF = Prepared(
+    _IN_HAND.values(due_at=bindparam("at"), claimed_by=None, error=bindparam("why"))
 )
 _SENT = Prepared(
     _IN_HAND.values(
@@ -162,43 +145,41 @@ _NEXT = Prepared(_SELECT_NEXT)
 
 def claim(
     connection: Connection,
-    claim: Claim,
     *,
+    most: int,
     by: str,
     now: datetime,
     until: datetime,
     share: int | None = None,
 ) -> list[ClaimedLetter]:
-    """Lease the letters that are due now to a sender.
+    """Lease letters that are due now to a sender, and return them in the order to make them.
 
-    Letters to an address that is given up are parked. Letters to one reader beyond `MOST_EFFORT`
-    are moved behind all letters that are due now.
+    Letters to an address that is given up are parked. Letters to readers who ask for much are moved
+    behind all letters that are due now, if they are too many for one claim.
 
     Args:
         connection: to the game store.
+        most: largest number of letters.
         by: name of the claiming process.
         until: end of the lease.
         share: claim letters of this share only; `None` for all.
     """
-    _release_lost(connection, by, claim.in_hand, now, share)
-    claimed: list[ClaimedLetter] = []
+    due: list[ClaimedLetter] = []
     parked: list[int] = []
-    for *columns, given_up in _due(connection, claim, now, share):
+    for *columns, given_up in _due(connection, most, now, share):
         row = ClaimedLetter(*columns)
         if row.letter in _PARTS:
             row = replace(row, effort=max(1, _PARTS[row.letter](row.words)))
         if given_up and not kind_of(row.letter).always_tried:
             parked.append(row.id)
         else:
-            claimed.append(row)
+            due.append(row)
+    claimed, postponed = _split_by_effort(due)
     if parked:
         _PARK.run(connection, *[key_of(connection, i) for i in parked])
-    if sum(row.effort for row in claimed) > MOST_EFFORT:
-        claimed, postponed = _split_by_effort(claimed)
-        if postponed:
-            _POSTPONE.run(
-                connection, *[{**key_of(connection, row.id), "now": now} for row in postponed]
-            )
+    if postponed:
+        moved = [{**key_of(connection, row.id), "now": now} for row in postponed]
+        _POSTPONE.run(connection, *moved)
     if claimed:
         leases = [{**key_of(connection, row.id), "until": until, "by": by} for row in claimed]
         _LEASE.run(connection, *leases)
@@ -206,33 +187,46 @@ def claim(
 
 
 def _due(
-    connection: Connection, claim: Claim, now: datetime, share: int | None
+    connection: Connection, most: int, now: datetime, share: int | None
 ) -> Iterable[Sequence[Any]]:
     """Return the rows of due letters, each with whether its address is given up."""
-    values = {"now": now, "most": claim.most}
-    if not claim.avoiding and share is None:  # as in most claims; compiled once
+    values = {"now": now, "most": most}
+    if share is None:  # as in most claims; compiled once
         return _DUE.run(connection, values)
-    statement = within(_SELECT_DUE, outbox, share).where(_not_to(claim.avoiding))
-    if claim.since is not None:
-        statement = statement.where(outbox.c.due_at >= claim.since)
-    return connection.execute(statement, values)
+    return connection.execute(within(_SELECT_DUE, outbox, share), values)
 
 
 def _split_by_effort(
     due: Sequence[ClaimedLetter],
 ) -> tuple[list[ClaimedLetter], list[ClaimedLetter]]:
-    """Split letters into those within each reader's `MOST_EFFORT` and those beyond."""
-    within_effort: list[ClaimedLetter] = []
-    beyond: list[ClaimedLetter] = []
-    efforts: dict[str, int] = {}
+    """Order letters for making them, and split off those that a claim has no room for.
+
+    Letters are made by the mails that caused them, and last those to readers who ask for much: one
+    of these at least, and no more when they reach `MOST_EFFORT`. Of a mail the letters to opponents
+    come before those to its sender. They are neighbours, so that the board that they show is read
+    and replayed once. The letters to one reader keep their order.
+    """
+    answered = {(row.created_at, row.recipient) for row in due if row.in_reply_to}
+    efforts = Counter[str]()
     for row in due:
-        before = efforts.get(row.recipient, 0)
-        efforts[row.recipient] = before + row.effort
-        if before and efforts[row.recipient] > MOST_EFFORT:
-            beyond.append(row)
+        efforts[row.recipient] += row.effort
+
+    def rank(row: ClaimedLetter) -> tuple[int, datetime, bool]:
+        effort = efforts[row.recipient]
+        is_answered = (row.created_at, row.recipient) in answered
+        return effort if effort > HEAVY else 0, row.created_at, is_answered
+
+    ordered, beyond = list[ClaimedLetter](), list[ClaimedLetter]()
+    spent = 0
+    for row in sorted(due, key=rank):
+        if efforts[row.recipient] <= HEAVY:
+            ordered.append(row)
+        elif spent < MOST_EFFORT:
+            spent += row.effort
+            ordered.append(row)
         else:
-            within_effort.append(row)
-    return within_effort, beyond
+            beyond.append(row)
+    return ordered, beyond
 
 
 def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
@@ -252,14 +246,10 @@ def retry_later(connection: Connection, waits: Sequence[tuple[int, datetime, str
     )
 
 
-def release(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) -> None:
-    """Give claimed letters back without an attempt.
-
-    Args:
-        waits: id, time at which the letter is due, and error; ``""`` keeps the previous error.
-    """
-    _RELEASE.run(
-        connection, *[{**key_of(connection, i), "until": at, "why": why} for i, at, why in waits]
+def put_off(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) -> None:
+    """Settle letters that were not tried: (id, time of the attempt, reason)."""
+    _PUT_OFF.run(
+        connection, *[{**key_of(connection, i), "at": at, "why": why} for i, at, why in waits]
     )
 
 
@@ -268,39 +258,44 @@ def mark_failed(connection: Connection, losses: Sequence[tuple[int, str]]) -> No
     _FAILED.run(connection, *[{**key_of(connection, i), "why": why} for i, why in losses])
 
 
-def _release_lost(
-    connection: Connection, by: str, in_hand: Collection[int], now: datetime, share: int | None
+def release_lost(
+    connection: Connection,
+    *,
+    by: str,
+    in_hand: Collection[int],
+    now: datetime,
+    share: int | None = None,
 ) -> None:
-    """Make letters due that are claimed by *by* and not *in_hand*."""
-    values = {"by": by, "now": now}
-    if not in_hand and share is None:  # as in most claims; compiled once
-        _RELEASE_LOST.run(connection, values)
-    else:
-        lost = within(_UPDATE_LOST, outbox, share).where(outbox.c.id.not_in(in_hand))
-        connection.execute(lost, values)
+    """Make letters due now that are leased to a sender who does not have them.
+
+    A dead predecessor of the same name had them, or the answer to a claim was lost.
+
+    Args:
+        in_hand: letters that the sender has.
+    """
+    lost = within(_LOST, outbox, share).where(outbox.c.id.not_in(in_hand))
+    connection.execute(lost, {"by": by, "now": now})
+
+
+def reason_to_wait(away: GameAway) -> str:
+    """Return the error of a letter whose game cannot be played."""
+    return f"waits: {away}"
 
 
 def wake_waiting(connection: Connection, game: str, now: datetime) -> int:
     """Make the letters due that wait for a game, and return their number."""
     waits = update(outbox).where(
         outbox.c.state == LetterState.QUEUED,
-        outbox.c.error == f"waits: {GameAway(game, is_stopped=True)}",
+        outbox.c.error == reason_to_wait(GameAway(game, is_stopped=True)),
     )
     return connection.execute(waits.values(due_at=now)).rowcount
 
 
-def next_due(connection: Connection, avoiding: Sequence[str] = ()) -> datetime | None:
-    """Return when the next queued letter is due, without those to the domains in *avoiding*."""
+def next_due(connection: Connection) -> datetime | None:
+    """Return when the next queued letter is due, or its lease ends; `None` if there is none."""
     shares = shares_of(connection)
-    if not avoiding and shares == UNDIVIDED:
+    if shares == UNDIVIDED:
         next_at: datetime | None = _NEXT.run(connection)[0][0]
         return next_at
-    statement = _SELECT_NEXT.where(_not_to(avoiding))
-    moments = [connection.execute(within(statement, outbox, share)).scalar() for share in shares]
+    moments = [connection.execute(within(_SELECT_NEXT, outbox, share)).scalar() for share in shares]
     return min((moment for moment in moments if moment is not None), default=None)
-
-
-def _not_to(domains: Sequence[str]) -> ColumnElement[bool]:
-    """Return the condition that a letter is not to one of these domains."""
-    to = func.lower(outbox.c.recipient)
-    return and_(true(), *(not_(to.endswith(f"@{domain}", autoescape=True)) for domain in domains))

@@ -17,7 +17,7 @@ class Drawn:
     """A player who is drawn into a group: `seed` is the order in it, `rating` an ordinal."""
 
     player_id: int
-    section: int
+    group_number: int
     seed: int
     rating: float
 
@@ -27,7 +27,7 @@ _DRAW = (
     .where(
         entries.c.event_id == bindparam("of_event"), entries.c.player_id == bindparam("of_player")
     )
-    .values(section=bindparam("new_section"), seed=bindparam("new_seed"))
+    .values(group_number=bindparam("new_group"), seed=bindparam("new_seed"))
     .values(rating=bindparam("new_rating"))
 )
 
@@ -41,7 +41,7 @@ def draw(connection: Connection, event_id: int, drawn: Sequence[Drawn]) -> None:
                 {
                     "of_event": event_id,
                     "of_player": player.player_id,
-                    "new_section": player.section,
+                    "new_group": player.group_number,
                     "new_seed": player.seed,
                     "new_rating": player.rating,
                 }
@@ -61,7 +61,7 @@ class LastPlace:
     """
 
     number: int
-    section: int
+    group_number: int
     place: int | None
     size: int
 
@@ -71,7 +71,9 @@ def last_places(connection: Connection, kind: str, game: str, before: int) -> di
     others = entries.alias("others")
     size = (
         select(func.count())
-        .where(others.c.event_id == entries.c.event_id, others.c.section == entries.c.section)
+        .where(
+            others.c.event_id == entries.c.event_id, others.c.group_number == entries.c.group_number
+        )
         .scalar_subquery()
     )
     now_in = select(entries.c.player_id).where(
@@ -81,13 +83,13 @@ def last_places(connection: Connection, kind: str, game: str, before: int) -> di
         .scalar_subquery()
     )
     rows = connection.execute(
-        select(entries.c.player_id, events.c.number, entries.c.section, entries.c.place, size)
+        select(entries.c.player_id, events.c.number, entries.c.group_number, entries.c.place, size)
         .join(events, events.c.id == entries.c.event_id)
         .where(
             events.c.kind == kind,
             events.c.game == game,
             events.c.number < before,
-            entries.c.section.is_not(None),
+            entries.c.group_number.is_not(None),
             entries.c.player_id.in_(now_in),
         )
         .order_by(events.c.number)

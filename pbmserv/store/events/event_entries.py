@@ -19,7 +19,7 @@ class Entry:
     """A player in an event.
 
     Attributes:
-        section: the number of the group, from 1; `None` before the draw.
+        group_number: the number of the group, from 1; `None` before the draw.
         seed: order in the group at the start.
         rating: ordinal of the rating at the start.
         forfeits: games lost on time.
@@ -32,7 +32,7 @@ class Entry:
     player_id: int
     userid: str
     status: EntryStatus
-    section: int | None
+    group_number: int | None
     seed: int | None
     rating: float | None
     forfeits: int
@@ -56,16 +56,16 @@ _ENTRY = select(*columns_of(Entry, entries, players)).join(
 def of_event(
     connection: Connection,
     event_id: int,
-    section: int | None = None,
+    group_number: int | None = None,
     player_ids: Collection[int] | None = None,
 ) -> list[Entry]:
     """Return the entries of an event, of one of its groups, or of some players, by group, seed and
     time."""
     statement = _ENTRY.where(entries.c.event_id == event_id).order_by(
-        entries.c.section, entries.c.seed, entries.c.entered_at, entries.c.player_id
+        entries.c.group_number, entries.c.seed, entries.c.entered_at, entries.c.player_id
     )
-    if section is not None:
-        statement = statement.where(entries.c.section == section)
+    if group_number is not None:
+        statement = statement.where(entries.c.group_number == group_number)
     if player_ids is not None:
         statement = statement.where(entries.c.player_id.in_(player_ids))
     return [Entry(*row) for row in connection.execute(statement)]
@@ -76,7 +76,7 @@ def gone(connection: Connection, event_id: int, most: int) -> list[Entry]:
     statement = _ENTRY.where(
         entries.c.event_id == event_id,
         entries.c.status == EntryStatus.ENTERED,
-        entries.c.section.is_not(None),
+        entries.c.group_number.is_not(None),
         players.c.state != PlayerState.ACTIVE,
     )
     statement = statement.order_by(entries.c.player_id).limit(most)
@@ -86,13 +86,13 @@ def gone(connection: Connection, event_id: int, most: int) -> list[Entry]:
 def groups_here(connection: Connection, event_id: int) -> set[int]:
     """Return the groups of the players who take part and have an account."""
     statement = (
-        select(entries.c.section)
+        select(entries.c.group_number)
         .distinct()
         .join(players, players.c.id == entries.c.player_id)
         .where(
             entries.c.event_id == event_id,
             entries.c.status == EntryStatus.ENTERED,
-            entries.c.section.is_not(None),
+            entries.c.group_number.is_not(None),
             players.c.state == PlayerState.ACTIVE,
         )
     )
@@ -102,12 +102,12 @@ def groups_here(connection: Connection, event_id: int) -> set[int]:
 def groups_without_places(connection: Connection, event_id: int) -> set[int]:
     """Return the groups in which players who were not removed have no place yet."""
     statement = (
-        select(entries.c.section)
+        select(entries.c.group_number)
         .distinct()
         .where(
             entries.c.event_id == event_id,
             entries.c.status != EntryStatus.REMOVED,
-            entries.c.section.is_not(None),
+            entries.c.group_number.is_not(None),
             entries.c.place.is_(None),
         )
     )
@@ -123,7 +123,7 @@ def has_places(connection: Connection, event_id: int) -> bool:
 def count_groups(connection: Connection, event_id: int) -> int:
     """Return the number of groups of an event, 0 before the draw."""
     newest: int | None = connection.execute(
-        select(func.max(entries.c.section)).where(entries.c.event_id == event_id)
+        select(func.max(entries.c.group_number)).where(entries.c.event_id == event_id)
     ).scalar()
     return newest or 0
 
@@ -141,7 +141,7 @@ def count(connection: Connection, event_ids: Sequence[int]) -> dict[int, int]:
 
     Before the draw, players without an account do not: the draw passes them over.
     """
-    is_drawn = entries.c.section.is_not(None)
+    is_drawn = entries.c.group_number.is_not(None)
     rows = connection.execute(
         select(entries.c.event_id, func.count())
         .join(players, players.c.id == entries.c.player_id)

@@ -24,7 +24,7 @@ class Pairing:
     """
 
     round: int
-    section: int
+    group_number: int
     number: int
     first_id: int
     second_id: int | None
@@ -60,9 +60,9 @@ def of_event(
     """
     statement = _PAIRING.where(pairings.c.event_id == event_id)
     if groups is not None:
-        statement = statement.where(pairings.c.section.between(*groups))
+        statement = statement.where(pairings.c.group_number.between(*groups))
     rows = connection.execute(
-        statement.order_by(pairings.c.round, pairings.c.section, pairings.c.number)
+        statement.order_by(pairings.c.round, pairings.c.group_number, pairings.c.number)
     )
     return [Pairing(*row) for row in rows]
 
@@ -73,7 +73,7 @@ def of_player(connection: Connection, event_id: int, player_id: int) -> list[Pai
         _PAIRING.where(
             pairings.c.event_id == event_id,
             or_(pairings.c.first_id == player_id, pairings.c.second_id == player_id),
-        ).order_by(pairings.c.round, pairings.c.section, pairings.c.number)
+        ).order_by(pairings.c.round, pairings.c.group_number, pairings.c.number)
     )
     return [Pairing(*row) for row in rows]
 
@@ -98,31 +98,33 @@ def settle(
         .where(
             pairings.c.event_id == event_id,
             pairings.c.round == game.round,
-            pairings.c.section == game.section,
+            pairings.c.group_number == game.group_number,
             pairings.c.number == game.number,
         )
         .values(first_points=points[0], second_points=points[1], reason=reason)
     )
 
 
-def ended_games(connection: Connection, event_id: int, section: int | None = None) -> list[Pairing]:
+def ended_games(
+    connection: Connection, event_id: int, group_number: int | None = None
+) -> list[Pairing]:
     """Return the games of a group whose board is over and whose result is not stored, oldest board
     first.
 
     Args:
-        section: the group; `None` for the first one that has such games.
+        group_number: the group; `None` for the first one that has such games.
     """
-    if section is None:
-        section = connection.execute(
-            select(func.min(pairings.c.section))
+    if group_number is None:
+        group_number = connection.execute(
+            select(func.min(pairings.c.group_number))
             .join(boards, boards.c.id == pairings.c.board_id)
             .where(pairings.c.event_id == event_id, IS_ENDED)
         ).scalar()
-    if section is None:
+    if group_number is None:
         return []
     rows = connection.execute(
         _PAIRING.join(boards, boards.c.id == pairings.c.board_id)
-        .where(pairings.c.event_id == event_id, pairings.c.section == section, IS_ENDED)
+        .where(pairings.c.event_id == event_id, pairings.c.group_number == group_number, IS_ENDED)
         .order_by(boards.c.finished_at, boards.c.id)
     )
     return [Pairing(*row) for row in rows]
@@ -135,9 +137,9 @@ def open_games(connection: Connection, event_id: int, round_number: int) -> list
         pairings.c.round == round_number,
         pairings.c.reason == "",
     )
-    first = select(func.min(pairings.c.section)).where(is_open).scalar_subquery()
+    first = select(func.min(pairings.c.group_number)).where(is_open).scalar_subquery()
     rows = connection.execute(
-        _PAIRING.where(is_open, pairings.c.section == first).order_by(pairings.c.number)
+        _PAIRING.where(is_open, pairings.c.group_number == first).order_by(pairings.c.number)
     )
     return [Pairing(*row) for row in rows]
 
@@ -159,7 +161,7 @@ def first_board(connection: Connection, event_id: int, player_id: int) -> int | 
 
 def groups(connection: Connection, event_id: int, round_number: int | None = None) -> set[int]:
     """Return the groups that have games, in one round or any."""
-    statement = select(pairings.c.section).where(pairings.c.event_id == event_id).distinct()
+    statement = select(pairings.c.group_number).where(pairings.c.event_id == event_id).distinct()
     if round_number is not None:
         statement = statement.where(pairings.c.round == round_number)
     return set(connection.execute(statement).scalars())

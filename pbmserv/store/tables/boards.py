@@ -71,7 +71,6 @@ boards = Table(
     Column("origin", Key, nullable=True),
     Column("proven", Boolean, nullable=False, server_default=true()),
     Column("chosen_by", Key, nullable=True),
-    Column("pledged", Boolean, nullable=False, server_default=false()),
     Column("event_id", Key, nullable=True),
     Column("sides_drawn", Boolean, nullable=False, server_default=false()),
     sqlite_autoincrement=True,

@@ -90,7 +90,7 @@ entries = Table(
     Column("event_id", ForeignKey("events.id"), primary_key=True),
     Column("player_id", ForeignKey("players.id"), primary_key=True, index=True),
     Column("status", state_type(EntryStatus, 10), nullable=False),
-    Column("section", SmallInteger, nullable=True),
+    Column("group_number", SmallInteger, nullable=True),
     Column("seed", Integer, nullable=True),
     Column("rating", Float, nullable=True),
     Column("forfeits", SmallInteger, nullable=False, server_default="0"),
@@ -99,7 +99,7 @@ entries = Table(
     Column("entered_at", Instant, nullable=False),
     Column("team_id", Key, nullable=True),
 )
-"""Players of events. `section`: group, from 1. `seed`: order at the start, within the group.
+"""Players of events. `group_number`: group, from 1. `seed`: order at the start, within the group.
 `rating`: at the start. `forfeits`: games lost on time. `place`: in the final table of the group.
 `muted`: the player wants no letters about the event. `team_id`: the team of an event of teams."""
 
@@ -108,7 +108,7 @@ pairings = Table(
     metadata,
     Column("event_id", ForeignKey("events.id"), primary_key=True),
     Column("round", SmallInteger, primary_key=True, autoincrement=False),
-    Column("section", SmallInteger, primary_key=True, autoincrement=False),
+    Column("group_number", SmallInteger, primary_key=True, autoincrement=False),
     Column("number", SmallInteger, primary_key=True, autoincrement=False),
     Column("first_id", ForeignKey("players.id"), nullable=False),
     Column("second_id", ForeignKey("players.id"), nullable=True),

@@ -12,7 +12,7 @@ from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.core.outages import OUTAGES
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.web_requests import WebRequests
-from pbmserv.web.api.index import IndexHandlers
+from pbmserv.web.api.index import index_routes
 from pbmserv.web.api.problems import ApiProblem, ProblemResponses
 from pbmserv.web.api.public import PublicHandlers
 from pbmserv.web.api.seat import SeatHandlers
@@ -37,7 +37,6 @@ def build_api(printer: Printer, web_requests: WebRequests, allowance: Allowance)
         *PublicHandlers(printer, web_requests, allowance).endpoints,
         *SeatHandlers(web_requests).endpoints,
     ]
-    index = IndexHandlers(printer, endpoints)
     problems = ProblemResponses(printer)
     limits = PostLimits(TOKEN_PATHS, printer.facts.proxies)
     application = Starlette(
@@ -46,8 +45,7 @@ def build_api(printer: Printer, web_requests: WebRequests, allowance: Allowance)
                 Route(endpoint.path, endpoint.handler, methods=[endpoint.method])
                 for endpoint in endpoints
             ),
-            Route("/openapi.json", index.openapi),
-            Route("/", index.index),
+            *index_routes(printer, endpoints),
         ],
         middleware=[
             Middleware(SafeResponses, fault=problems.fault),

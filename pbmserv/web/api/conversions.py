@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pbmserv.engine.types import BOT_USERIDS, GameInfo
+from pbmserv.engine.types import GameInfo
 from pbmserv.service.boards.board_page import BoardPage
 from pbmserv.service.solo.guest_box import GuestPage
 from pbmserv.views.board import BoardScene
 from pbmserv.views.board_forms import board_facts, board_text
 from pbmserv.views.public_facts import (
-    LadderPage,
-    PlayerRating,
     PublicBoardPage,
-    PublicPlayer,
-    StandingsTable,
     shape_from,
 )
 from pbmserv.web.api.shapes import (
     Board,
-    Change,
-    Climb,
     Game,
-    Ladder,
     Outcome,
-    Player,
-    Rated,
-    Ratings,
-    Running,
     Seat,
     Today,
 )
@@ -51,47 +39,6 @@ def shown_fields(scene: BoardScene) -> dict[str, Any]:
         "text": board_text(scene),
         "facts": board_facts(scene),
     }
-
-
-def ratings_of(table: StandingsTable) -> Ratings:
-    """Return the standings of a game."""
-    return shape_from(Ratings, table, players=[*table.rows, *table.below])
-
-
-def ladder_of(page: LadderPage) -> Ladder:
-    """Return the ladder of a game."""
-    return Ladder(
-        page.game,
-        page.title,
-        page.count,
-        places=list(page.rungs),
-        boards=list(page.running),
-        movements=[shape_from(Climb, climb) for climb in page.climbs],
-        fame=list(page.fame),
-    )
-
-
-def player_of(player: PublicPlayer) -> Player:
-    """Return a player's page."""
-    ratings = [_rated(rating, player.curves.get(rating.game, ())) for rating in player.ratings]
-    return Player(
-        userid=player.userid,
-        bot=player.userid in BOT_USERIDS,
-        accepts=player.accept,
-        ratings=ratings,
-        running=[shape_from(Running, board) for board in player.running],
-        opponents=list(player.met),
-        kinds=list(player.kinds),
-        seeks=list(player.seeks),
-    )
-
-
-def _rated(rating: PlayerRating, curve: Sequence[Mapping[str, Any]]) -> Rated:
-    """Return a player's rating at a game with its changes."""
-    changes = [
-        shape_from(Change, change, day=change["date"], rating=change["shown"]) for change in curve
-    ]
-    return shape_from(Rated, rating, rating=rating.standing, changes=changes)
 
 
 def board_of(page: PublicBoardPage, url: str) -> Board:

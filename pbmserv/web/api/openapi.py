@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from pydantic import TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema
 
 from pbmserv.commands.grammar.word_forms import USERID
 from pbmserv.views import public_facts
@@ -23,19 +22,11 @@ from pbmserv.web.api.shapes import Problem, adapter
 EXAMPLES = Path(__file__).with_name("examples.json")
 """Requests and answers that `tests/web/record_examples.py` recorded from a server."""
 
-PUBLISHED_NAMES = {
-    "FinishedBoard": "Finished",
-    "LadderGame": "LadderBoard",
-    "Standing": "Rating",
-    "Tally": "Counted",
-}
-"""Names of schemas by our classes' names, where programs know them by another name."""
-
 _ABOUT = """The facts of the public pages, and a seat at a board by the token of its page.
 
 Refusals are problems as in RFC 9457. Players who hide their names on public pages are "a player".
 """
-_PROBLEMS_OF_ALL = (405, 406, 429, 500, 503)
+_PROBLEMS_OF_ALL = (405, 429, 500, 503)
 """Statuses of problems that every address may return."""
 _REFS = "#/components/schemas/{model}"
 _NAMED = re.compile(r"\{(\w+)\}")
@@ -48,17 +39,7 @@ _IN_PATHS: Mapping[str, Mapping[str, Any]] = {
 }
 _ATTRIBUTES = "Attributes:"
 _ATTRIBUTES_LINE = re.compile(r"(\w+(?:, \w+)*): (.+)")
-_WORD = re.compile(r"\w+")
 _Mode: TypeAlias = Literal["serialization", "validation"]
-
-
-class _PublishedNames(GenerateJsonSchema):
-    """Generates schemas whose names stay the same when we rename a class."""
-
-    def normalize_name(self, name: str) -> str:
-        """Return the key of a schema from the name of its class, such as ``Listing[Seek]``."""
-        published = _WORD.sub(lambda word: PUBLISHED_NAMES.get(word[0], word[0]), name)
-        return super().normalize_name(published)
 
 
 def openapi_document(
@@ -99,9 +80,7 @@ def _schemas(
         if endpoint.takes:
             adapters[endpoint.takes, "validation"] = adapter(endpoint.takes)
     inputs = [(shape, mode, used) for (shape, mode), used in adapters.items()]
-    references, definitions = TypeAdapter.json_schemas(
-        inputs, ref_template=_REFS, schema_generator=_PublishedNames
-    )
+    references, definitions = TypeAdapter.json_schemas(inputs, ref_template=_REFS)
     named = definitions["$defs"]
     for name, schema in named.items():
         schema["title"] = title_of(name)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Concatenate, ParamSpec, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -13,20 +13,22 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.pages import event_pages, public_boards, public_players
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.guest_box import GuestLook
-from pbmserv.views.public_facts import EventLine, EventPage, FinishedBoard, Seek, TeamPage
-from pbmserv.web.api.conversions import (
-    board_of,
-    game_of,
-    ladder_of,
-    player_of,
-    ratings_of,
-    today_of,
+from pbmserv.views.public_facts import (
+    EventLine,
+    EventPage,
+    FinishedBoard,
+    LadderPage,
+    PublicPlayer,
+    Seek,
+    StandingsTable,
+    TeamPage,
 )
+from pbmserv.web.api.conversions import board_of, game_of, today_of
 from pbmserv.web.api.endpoint import LAST_NUMBER, Endpoint
 from pbmserv.web.api.problems import ApiProblem
 from pbmserv.web.api.requests import number_in_path, number_of
 from pbmserv.web.api.responses import json_response
-from pbmserv.web.api.shapes import Board, Game, Ladder, Listing, Player, Ratings, Today
+from pbmserv.web.api.shapes import Board, Game, Listing, Today
 from pbmserv.web.http.responses import BRIEFLY_UNLISTED, SHARED
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.printer import Printer
@@ -65,11 +67,11 @@ class PublicHandlers:
             Endpoint("/games/{game}", self.game, Game, (404,)),
             Endpoint("/boards", self.boards, Listing[FinishedBoard], (400, 404), _PAGING),
             Endpoint("/boards/{board}", self.board, Board, (400, 404), _TURN),
-            Endpoint("/ratings", self.ratings, Listing[Ratings]),
-            Endpoint("/ratings/{game}", self.rating, Ratings, (404,)),
-            Endpoint("/ladders", self.ladders, Listing[Ladder]),
-            Endpoint("/ladders/{game}", self.ladder, Ladder, (404,)),
-            Endpoint("/players/{userid}", self.player, Player, (404,)),
+            Endpoint("/ratings", self.ratings, Listing[StandingsTable]),
+            Endpoint("/ratings/{game}", self.rating, StandingsTable, (404,)),
+            Endpoint("/ladders", self.ladders, Listing[LadderPage]),
+            Endpoint("/ladders/{game}", self.ladder, LadderPage, (404,)),
+            Endpoint("/players/{userid}", self.player, PublicPlayer, (404,)),
             Endpoint(
                 "/players/{userid}/boards", self.boards, Listing[FinishedBoard], (400, 404), _PAGING
             ),
@@ -92,7 +94,7 @@ class PublicHandlers:
         for info in self._printer.facts.games:
             if info.key == key:
                 return json_response(request, game_of(info), Game, SHARED)
-        raise ApiProblem(404, "no-game", game=key[:40])
+        raise ApiProblem(404, "no-game", wanted=key[:40])
 
     async def boards(self, request: Request) -> Response:
         """Finished public boards, the newest first."""
@@ -123,54 +125,36 @@ class PublicHandlers:
 
         board = await self._allowance.spend(request, make)
         if board is None:
-            raise ApiProblem(404, "no-board", number=request.path_params["board"][:40])
+            raise ApiProblem(404, "no-board", wanted=request.path_params["board"][:40])
         return json_response(request, board, Board, BRIEFLY_UNLISTED)
 
     async def ratings(self, request: Request) -> Response:
         """The best players of each game."""
-        tables = await self._read(request, public_players.standings)
-        ratings = [ratings_of(table) for table in tables]
-        return json_response(request, Listing(ratings), Listing[Ratings], BRIEFLY_UNLISTED)
+        return await self._list(request, Listing[StandingsTable], public_players.standings)
 
     async def rating(self, request: Request) -> Response:
         """The best players of a game."""
-        key = request.path_params["game"]
-        for table in await self._read(request, public_players.standings):
-            if table.game == key:
-                return json_response(request, ratings_of(table), Ratings, BRIEFLY_UNLISTED)
-        raise ApiProblem(404, "no-game", game=key[:40])
+        return await self._one(request, StandingsTable, public_players.standings_of, "no-game")
 
     async def ladders(self, request: Request) -> Response:
         """The ladders of all games."""
-        pages = await self._read(request, public_players.ladders)
-        ladders = [ladder_of(page) for page in pages]
-        return json_response(request, Listing(ladders), Listing[Ladder], BRIEFLY_UNLISTED)
+        return await self._list(request, Listing[LadderPage], public_players.ladders)
 
     async def ladder(self, request: Request) -> Response:
         """The ladder of a game."""
-        key = request.path_params["game"]
-        page = await self._read(request, public_players.ladder, key)
-        if page is None:
-            raise ApiProblem(404, "no-game", game=key[:40])
-        return json_response(request, ladder_of(page), Ladder, BRIEFLY_UNLISTED)
+        return await self._one(request, LadderPage, public_players.ladder, "no-game")
 
     async def player(self, request: Request) -> Response:
         """The public facts of a player."""
-        userid = request.path_params["userid"]
-        player = await self._read(request, public_players.player_page, userid)
-        if player is None:
-            raise ApiProblem(404, "no-player")
-        return json_response(request, player_of(player), Player, BRIEFLY_UNLISTED)
+        return await self._one(request, PublicPlayer, public_players.player_page, "no-player")
 
     async def seeks(self, request: Request) -> Response:
         """Open seeks: players who look for an opponent."""
-        seeks = await self._read(request, public_players.open_seeks)
-        return json_response(request, Listing(seeks), Listing[Seek], BRIEFLY_UNLISTED)
+        return await self._list(request, Listing[Seek], public_players.open_seeks)
 
     async def events(self, request: Request) -> Response:
         """Leagues, cups and other events: those that take entries first."""
-        events = await self._read(request, event_pages.lines)
-        return json_response(request, Listing(list(events)), Listing[EventLine], BRIEFLY_UNLISTED)
+        return await self._list(request, Listing[EventLine], event_pages.lines)
 
     async def event(self, request: Request) -> Response:
         """The tables and games of an event, of twelve groups from a group on."""
@@ -178,21 +162,16 @@ class PublicHandlers:
         first = number_of(request, "group", 1, LAST_NUMBER)
         event = await self._read(request, event_pages.page, number, first or 1)
         if event is None:
-            raise ApiProblem(404, "no-event", number=request.path_params["event"][:40])
+            raise ApiProblem(404, "no-event", wanted=request.path_params["event"][:40])
         return json_response(request, event, EventPage, BRIEFLY_UNLISTED)
 
     async def teams(self, request: Request) -> Response:
         """The teams, by name."""
-        teams = await self._read(request, event_pages.teams_listed)
-        return json_response(request, Listing(list(teams)), Listing[TeamPage], BRIEFLY_UNLISTED)
+        return await self._list(request, Listing[TeamPage], event_pages.teams_listed)
 
     async def team(self, request: Request) -> Response:
         """A team with its members."""
-        key = request.path_params["team"]
-        team = await self._read(request, event_pages.team_page, key)
-        if team is None:
-            raise ApiProblem(404, "no-team", name=key[:40])
-        return json_response(request, team, TeamPage, BRIEFLY_UNLISTED)
+        return await self._one(request, TeamPage, event_pages.team_page, "no-team")
 
     async def today(self, request: Request) -> Response:
         """The guest box of today, after the taps in "state" and one more."""
@@ -202,6 +181,30 @@ class PublicHandlers:
         if page is None:
             raise ApiProblem(404, "no-today")
         return json_response(request, today_of(page), Today, BRIEFLY_UNLISTED)
+
+    async def _list(
+        self, request: Request, shape: Any, look: Callable[[CommandContext], Sequence[Any]]
+    ) -> Response:
+        items = await self._read(request, look)
+        return json_response(request, Listing(list(items)), shape, BRIEFLY_UNLISTED)
+
+    async def _one(
+        self,
+        request: Request,
+        shape: Any,
+        look: Callable[[CommandContext, str], T | None],
+        missing: str,
+    ) -> Response:
+        """Answer with the facts that the only parameter of the path names.
+
+        Args:
+            missing: the problem if there are none.
+        """
+        (wanted,) = request.path_params.values()
+        facts = await self._read(request, look, wanted)
+        if facts is None:
+            raise ApiProblem(404, missing, wanted=wanted[:40])
+        return json_response(request, facts, shape, BRIEFLY_UNLISTED)
 
     async def _read(
         self,

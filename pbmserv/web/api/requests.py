@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,35 +13,8 @@ from pbmserv.web.http.request_bodies import read_body
 from pbmserv.web.http.url_parameters import is_number
 
 JSON = "application/json"
-_WEIGHT = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?", re.ASCII)
-"""A weight of the Accept field (RFC 9110 section 12.4.2)."""
 LONGEST_BODY = 40_000
 """Octets of a posted body: more than any move and its words."""
-
-
-def check_accepts(request: Request, *kinds: str) -> None:
-    """Check that the client accepts one of these media types (RFC 9110 section 12.5.1).
-
-    Raises:
-        ApiProblem: it does not (406).
-    """
-    if not any(quality(request, kind) for kind in kinds):
-        raise ApiProblem(406, "not-acceptable", kinds=" or ".join(kinds))
-
-
-def quality(request: Request, kind: str) -> float:
-    """Return how much a client wants a media type, from 0 to 1; 1 without an Accept field."""
-    accept = ",".join(request.headers.getlist("accept")).lower()
-    if not accept.strip():
-        return 1.0
-    precision = {kind: 3, kind.partition("/")[0] + "/*": 2, "*/*": 1}
-    best = (0, 0.0)  # the most precise range counts
-    for media_range in accept.split(","):
-        name, *parameters = (part.strip() for part in media_range.split(";"))
-        weight = next((part[2:] for part in parameters if part.startswith("q=")), "1")
-        value = float(weight) if _WEIGHT.fullmatch(weight) else 1.0
-        best = max(best, (precision.get(name, 0), value))
-    return best[1] if best[0] else 0.0
 
 
 def number_of(request: Request, name: str, least: int, most: int) -> int | None:

@@ -16,7 +16,7 @@ from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.api.conversions import seat_of
 from pbmserv.web.api.endpoint import Endpoint
 from pbmserv.web.api.problems import problem_response
-from pbmserv.web.api.requests import JSON, bad_token, check_accepts, posted, token_of
+from pbmserv.web.api.requests import bad_token, posted, token_of
 from pbmserv.web.api.responses import json_response
 from pbmserv.web.api.shapes import Move, Seat
 from pbmserv.web.http.responses import PRIVATE, RETRY_AFTER_S
@@ -45,7 +45,6 @@ class SeatHandlers:
 
     async def move(self, request: Request) -> Response:
         """Play a move, as a reply to the letter does; the answer is the seat after it."""
-        check_accepts(request, JSON)
         token = token_of(request)
         move = await posted(request, Move)
         press = Press(move.turn, move.key, move.move, move.words)

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS
-from pbmserv.views.public_facts import Fame, LadderGame, Rung, Seek, Standing, Tally
 
 T = TypeVar("T")
 Names = Sequence[str]
@@ -68,116 +67,6 @@ class Game:
     max_seats: int
     hidden: bool
     options: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Ratings:
-    """The best players of a game.
-
-    Attributes:
-        more: whether there are more players than these.
-    """
-
-    game: str
-    title: str
-    players: list[Standing]
-    more: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A rating after a board."""
-
-    board: int
-    day: str
-    rating: int
-
-
-@dataclass(frozen=True, slots=True)
-class Rated:
-    """A player's rating at a game.
-
-    Attributes:
-        rating: null = no rated game has ended yet.
-        changes: the latest 200, the oldest first.
-    """
-
-    game: str
-    title: str
-    rating: Standing | None
-    changes: list[Change]
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A board that is played, or waits to be accepted.
-
-    Attributes:
-        waiting: the players who are to move, or to accept.
-    """
-
-    board: int
-    game: str
-    players: Names
-    waiting: Names
-
-
-@dataclass(frozen=True, slots=True)
-class Climb:
-    """A movement on a ladder.
-
-    Attributes:
-        before: rank before it; null if the player joined.
-        after: rank after it; null if the player left.
-        why: "joined", "left", "silent", "removed", "up", "upper-late" or "lower-late".
-        board: the game that caused it, or null.
-    """
-
-    userid: str
-    before: int | None
-    after: int | None
-    why: str
-    board: int | None
-    at: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ladder:
-    """The ladder of a game.
-
-    Attributes:
-        players: number of its players.
-        places: in their order, at most 500.
-        boards: running games, oldest first.
-        movements: of the last 30 days, newest first.
-        fame: the hall of fame, newest first.
-    """
-
-    game: str
-    title: str
-    players: int
-    places: list[Rung]
-    boards: list[LadderGame]
-    movements: list[Climb]
-    fame: list[Fame]
-
-
-@dataclass(frozen=True, slots=True)
-class Player:
-    """Public facts about a player. Finished boards are a list of their own.
-
-    Attributes:
-        accepts: what happens with a challenge: "ask", "auto" (it begins) or "none"; "" = a bot.
-    """
-
-    userid: str
-    bot: bool
-    accepts: str
-    ratings: list[Rated]
-    running: list[Running]
-    opponents: list[Tally]
-    kinds: list[Tally]
-    seeks: list[Seek]
 
 
 @dataclass(frozen=True, slots=True)

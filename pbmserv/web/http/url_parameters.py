@@ -34,7 +34,7 @@ def step_of(query: Mapping[str, str]) -> int | None:
     return int(text) if is_number(text) else None
 
 
-def group_of(request: Request) -> int:
-    """Return the group of an event from which on its tables are shown; 1 without a number."""
+def group_of(request: Request) -> Mapping[str, int]:
+    """Return the group from which on an event is shown, as ``first``; 1 without a number."""
     text = request.query_params.get("group", "1")
-    return max(1, int(text)) if is_number(text) else 1
+    return {"first": max(1, int(text)) if is_number(text) else 1}

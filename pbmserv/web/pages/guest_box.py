@@ -18,19 +18,9 @@ def guest_box_routes(
     printer: Printer, guest_boxes: GuestBoxes, allowance: Allowance
 ) -> list[Route]:
     """Return the route of the page; boxes that were played are charged to the allowance."""
-    return [Route("/today", _GuestBoxPage(printer, guest_boxes, allowance).today)]
+    first_page = PageCache(1)
 
-
-class _GuestBoxPage:
-    """The handler of the page."""
-
-    def __init__(self, printer: Printer, guest_boxes: GuestBoxes, allowance: Allowance) -> None:
-        self._printer = printer
-        self._guest_boxes = guest_boxes
-        self._allowance = allowance
-        self._rendered = PageCache(1)
-
-    async def today(self, request: Request) -> Response:
+    async def today(request: Request) -> Response:
         """Show the guest box.
 
         A tap is a GET: the form carries the whole game, and the server stores nothing.
@@ -46,17 +36,18 @@ class _GuestBoxPage:
             step=step_of(query),
         )
         if not look.is_first:
-            return await self._allowance.spend(request, lambda: self._played(request, look))
-        page = existing(await self._guest_boxes.page(look))
+            return await allowance.spend(request, lambda: played(request, look))
+        page = existing(await guest_boxes.page(look))
 
         async def make() -> bytes:
-            return self._printer.render("today", page=page).encode()
+            return printer.render("today", page=page).encode()
 
-        text = await self._rendered.get("today", page.state, make)
+        text = await first_page.get("today", page.state, make)
         return tagged_response(request, existing(text), BRIEFLY)
 
-    async def _played(self, request: Request, look: GuestLook) -> Response:
+    async def played(request: Request, look: GuestLook) -> Response:
         """Show the guest box after a guest's moves."""
-        page = existing(await self._guest_boxes.page(look))
-        text = self._printer.render("today", page=page)
-        return tagged_response(request, text, BRIEFLY_UNLISTED)
+        page = existing(await guest_boxes.page(look))
+        return tagged_response(request, printer.render("today", page=page), BRIEFLY_UNLISTED)
+
+    return [Route("/today", today)]

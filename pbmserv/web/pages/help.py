@@ -50,14 +50,15 @@ class HelpPages:
         self._shared = shared
         self._infos = {game.key: game for game in games}
         self._boxes = any(game.boxes for game in games)
-        pages = help_pages(self._infos, boxes=self._boxes)
+        self._titles = {game.key: game.title for game in games}
+        pages = help_pages(self._titles, boxes=self._boxes)
         self._topics = {slug_of(t.subject): t for t in pages if self._exists(t)}
         self._pages: dict[str, str] = {}
         self._rules: dict[str, Markup] = {}
 
     def page(self, slug: str) -> str | None:
         """Return the page with this slug, `None` if there is none; ``""`` is the contents."""
-        about = topic(slug.replace("-", " "), self._infos, boxes=self._boxes)
+        about = topic(slug.replace("-", " "), self._titles, boxes=self._boxes)
         slug = slug_of(about.subject)
         if not about.is_known or slug not in self._topics:
             return None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from pbmserv.views.public_facts import RatingChange
 
 WIDTH, HEIGHT = 640, 220
 LEFT, RIGHT, TOP, BOTTOM = 68, 16, 14, 30
@@ -35,19 +36,19 @@ class Graph:
     height: int
     left: int
     line: str
-    dots: Sequence[tuple[float, float, Mapping[str, Any]]]
+    dots: Sequence[tuple[float, float, RatingChange]]
     lines: Sequence[tuple[float, int]]
-    first: Mapping[str, Any]
-    last: Mapping[str, Any]
+    first: RatingChange
+    last: RatingChange
     low: int
     high: int
 
 
-def rating_graph(curve: Sequence[Mapping[str, Any]]) -> Graph | None:
+def rating_graph(curve: Sequence[RatingChange]) -> Graph | None:
     """Return the graph of a rating's changes, oldest first; ``None`` if there are too few."""
     if len(curve) < FEWEST:
         return None
-    shown = [int(change["shown"]) for change in curve]
+    shown = [change.rating for change in curve]
     low, high = min(shown), max(shown)
     step = next(step for step in STEPS if high - low <= 4 * step)
     floor, ceiling = low // step * step, -(-high // step) * step

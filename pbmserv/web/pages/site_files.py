@@ -15,6 +15,7 @@ from pbmserv.web.http.responses import CSS, SHARED, SVG, file_route, tagged_resp
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.printer import Printer
 
+PLAIN = "text/plain; charset=utf-8"
 IN_THE_SITEMAP = 500
 """Finished boards in the sitemap, the newest ones."""
 SECURITY_LASTS = timedelta(days=180)
@@ -23,39 +24,29 @@ SECURITY_LASTS = timedelta(days=180)
 
 def site_file_routes(printer: Printer, public: PublicPages, allowance: Allowance) -> list[Route]:
     """Return the routes of these files; the work for the sitemap is charged to the allowance."""
-    files = _SiteFiles(printer, public)
+
+    async def sitemap(request: Request) -> Response:
+        """Answer with the pages that search engines may read."""
+        games = await public.read(public_players.finished_of, "", IN_THE_SITEMAP)
+        dailies = await public.read(daily_archive.dailies)
+        text = printer.render_plain("sitemap.xml", finished=games or (), dailies=dailies)
+        return tagged_response(request, text, SHARED, "application/xml")
+
+    async def robots(request: Request) -> Response:
+        return tagged_response(request, printer.render_plain("robots.txt"), SHARED, PLAIN)
+
+    async def security(request: Request) -> Response:
+        """Answer with the contact for security problems (RFC 9116)."""
+        if not printer.facts.contact:
+            return printer.error_page(404, "missing")
+        expires = f"{datetime.now(UTC) + SECURITY_LASTS:%Y-%m-%dT00:00:00Z}"
+        text = printer.render_plain("security.txt", expires=expires)
+        return tagged_response(request, text, SHARED, PLAIN)
+
     return [
         file_route("/style.css", printer.style, CSS),
         file_route("/icon.svg", printer.icon, SVG),
-        Route("/sitemap.xml", allowance.metered(files.sitemap)),
-        Route("/robots.txt", files.robots),
-        Route("/.well-known/security.txt", files.security),
+        Route("/sitemap.xml", allowance.metered(sitemap)),
+        Route("/robots.txt", robots),
+        Route("/.well-known/security.txt", security),
     ]
-
-
-class _SiteFiles:
-    """The handlers of these files."""
-
-    def __init__(self, printer: Printer, public: PublicPages) -> None:
-        self._printer = printer
-        self._public = public
-
-    async def sitemap(self, request: Request) -> Response:
-        """Answer with the pages that search engines may read."""
-        games = await self._public.read(public_players.finished_of, "", IN_THE_SITEMAP)
-        dailies = await self._public.read(daily_archive.dailies)
-        sitemap = self._printer.render_plain("sitemap.xml", finished=games or (), dailies=dailies)
-        return tagged_response(request, sitemap, SHARED, "application/xml")
-
-    async def robots(self, request: Request) -> Response:
-        return tagged_response(
-            request, self._printer.render_plain("robots.txt"), SHARED, "text/plain; charset=utf-8"
-        )
-
-    async def security(self, request: Request) -> Response:
-        """Answer with the contact for security problems (RFC 9116)."""
-        if not self._printer.facts.contact:
-            return self._printer.error_page(404, "missing")
-        expires = f"{datetime.now(UTC) + SECURITY_LASTS:%Y-%m-%dT00:00:00Z}"
-        text = self._printer.render_plain("security.txt", expires=expires)
-        return tagged_response(request, text, SHARED, "text/plain; charset=utf-8")

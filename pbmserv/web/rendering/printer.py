@@ -10,6 +10,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 from starlette.responses import Response
 
+from pbmserv.engine.registry import Titles
 from pbmserv.views.board import BoardScene
 from pbmserv.views.game_templates import with_defaults
 from pbmserv.views.shown_boards import show_or_log
@@ -41,6 +42,7 @@ class Printer:
         self.leave_script = templates.get_template("web/leave.js").render()
         self.shared = {
             "pages": facts,
+            "titles": Titles({game.key: game.title for game in facts.games}),
             "style": f"{facts.base}/style.css?v={version_of(self.style)}",
             "replay": f"{facts.base}/replay.js?v={version_of(self.replay_script)}",
             "leave": f"{facts.base}/leave.js?v={version_of(self.leave_script)}",

@@ -32,8 +32,8 @@ class Cup(Kind):
         entrants = [Entrant(player_id, ratings[player_id][0]) for player_id in player_ids]
         return deal(in_order(entrants, event.number), Rules.of(event).size)
 
-    def has_next_round(self, event: Event, sections: Collection[int]) -> bool:
-        return len(sections) > 1
+    def has_next_round(self, event: Event, groups: Collection[int]) -> bool:
+        return len(groups) > 1
 
     def next_groups(
         self, event: Event, tables: Mapping[int, Sequence[Line]]
@@ -41,9 +41,9 @@ class Cup(Kind):
         winners = [Entrant(lines[0].player_id, lines[0].rating) for lines in tables.values()]
         return deal(in_order(winners, event.number), Rules.of(event).size)
 
-    def winning_group(self, sections: Collection[int]) -> int:
+    def winning_group(self, groups: Collection[int]) -> int:
         """Return the newest group, which is that of the last round."""
-        return max(sections)
+        return max(groups)
 
 
 class MonthlyCup(Cup):

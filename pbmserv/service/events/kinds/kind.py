@@ -224,11 +224,11 @@ class Kind(ABC):
     keeps_groups: ClassVar[bool] = False
     """Whether groups stay the same in all rounds; else each round has new ones."""
 
-    def has_next_round(self, event: Event, sections: Collection[int]) -> bool:
+    def has_next_round(self, event: Event, groups: Collection[int]) -> bool:
         """Return whether another round follows the present one.
 
         Args:
-            sections: the groups that played in this round and have players left.
+            groups: the groups that played in this round and have players left.
         """
         return event.round < self.rounds
 
@@ -242,11 +242,11 @@ class Kind(ABC):
         """
         return []
 
-    def winning_group(self, sections: Collection[int]) -> int:
+    def winning_group(self, groups: Collection[int]) -> int:
         """Return the group whose first player wins the event."""
-        return min(sections)
+        return min(groups)
 
-    def movement(self, section: int, place: int | None, size: int, rated_games: int) -> int:
+    def movement(self, group_number: int, place: int | None, size: int, rated_games: int) -> int:
         """Return -1 for a player who moves up a group for the next event, 1 for one who moves down,
         0 otherwise.
 

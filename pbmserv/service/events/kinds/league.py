@@ -57,6 +57,6 @@ class League(Kind):
             entrants.append(Entrant(player_id, rating, last))
         return split(in_order(entrants, event.number), Rules.of(event).size)
 
-    def movement(self, section: int, place: int | None, size: int, rated_games: int) -> int:
+    def movement(self, group_number: int, place: int | None, size: int, rated_games: int) -> int:
         # `draw` ignores the places of such players.
-        return 0 if is_provisional(rated_games) else movement(section, place, size)
+        return 0 if is_provisional(rated_games) else movement(group_number, place, size)

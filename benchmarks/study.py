@@ -1,14 +1,15 @@
-"""`python -m generators.study [PARAMS]`: print what a solver can expect of a board.
+"""`python -m benchmarks.study [BOARD]`: statistics of all layouts of a board, such as 7x7/4.
 
-It looks at all layouts: it counts those that rays cannot tell apart, and finds how many probes and
-points a greedy player needs, one who tries every port, and players who leave much to chance; when
-to guess, and which boxes are the hardest. It needs numba (the extra `house`). 7x7 with 4 atoms
-takes a minute and a half.
+It counts layouts, and those that rays cannot tell apart. It says how many bits a first probe gives;
+how many probes and points a greedy player needs, one who tries every port, and players who leave
+much to chance; when to guess; and which boxes are the hardest. It needs numba (the extra `house`);
+7x7 with 4 atoms takes a minute and a half.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -49,17 +50,19 @@ GUESSING = ((1, 1, 1), (6, 3, 1), (10, 4, 1))
 """Layouts left at which a player guesses with three, two and one guesses left."""
 
 
-def main() -> None:
-    """Print the study of one kind of board."""
-    parser = argparse.ArgumentParser(prog="python -m generators.study", description=__doc__)
-    parser.add_argument("params", nargs="?", metavar="PARAMS", default="7x7/4", help="as 5x5/3")
-    kind = read_parameters(parser.parse_args().params)
+def main() -> int:
+    """Print the study of a board."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.study", description=__doc__)
+    parser.add_argument("board", nargs="?", default="7x7/4", help="such as 5x5/3 (7x7/4)")
+    board = parser.parse_args().board
+    kind = read_parameters(board)
     if kind.least != kind.most or not kind.least:
         parser.error("name one number of atoms, as in 7x7/4")
-    if comb(kind.width * kind.height, kind.least) > MOST:
-        parser.error(f"this board has more than {MOST:,} layouts")
+    if (layouts := comb(kind.width * kind.height, kind.least)) > MOST:
+        parser.error(f"{board} has {layouts:,} layouts; {MOST:,} are the most")
     for name, value in study_lines(Options.of(kind)):
         print(f"{name:<60} {value}", flush=True)
+    return 0
 
 
 def study_lines(options: Options) -> Iterator[Line]:
@@ -76,7 +79,10 @@ def study_lines(options: Options) -> Iterator[Line]:
     thrifty = kernels.grow(board, (kernels.PROBES, kernels.THRIFT, 0), kernels.greedily)
     probes = kernels.paid(*greedy, kernels.PROBES)
     points = kernels.paid(*greedy, kernels.POINTS).mean()
-    yield from _greedy_play(probes.mean(), points, kernels.paid(*thrifty, kernels.POINTS).mean())
+    yield "greedy by bits: probes until one class is left", f"{probes.mean():.3f}"
+    yield "greedy by bits: points", f"{points:.3f}"
+    thrifty_points = kernels.paid(*thrifty, kernels.POINTS).mean()
+    yield "greedy by bits for each point: points", f"{thrifty_points:.3f}"
     if total <= MOST_ROLLOUTS:
         yield from _every_port_tried(board)
     yield from _random_ports(board)
@@ -110,12 +116,6 @@ def _first_probe(options: Options, counts: Sequence[Counter[int]]) -> Iterator[L
     bits = [-sum(n / total * log2(n / total) for n in count.values()) for count in counts]
     names = ", ".join(options.board.ports[port] for port in _top_ports(options))
     yield f"bits of a first probe into {names}", " ".join(f"{value:.3f}" for value in bits)
-
-
-def _greedy_play(probes: float, points: float, thrifty: float) -> Iterator[Line]:
-    yield "greedy by bits: probes until one class is left", f"{probes:.3f}"
-    yield "greedy by bits: points", f"{points:.3f}"
-    yield "greedy by bits for each point: points", f"{thrifty:.3f}"
 
 
 def _every_port_tried(board: Any) -> Iterator[Line]:
@@ -227,27 +227,6 @@ def _guesses(tree: Any) -> Iterator[Line]:
         yield f"guessing at {shown} layouts: winning turn", f"{mean(turns):.2f}, {lost:.2f} % lost"
 
 
-def _hardest(options: Options, probes: Any) -> Iterator[Line]:
-    """Yield the effect of atoms at the border, and the boxes that cost a greedy player most."""
-    board, atoms = options.board, options.least
-    inside = frozenset(board.area(board.width + 1, len(board.cells) - board.width - 2))
-    layouts = list(combinations(board.cells, atoms))
-    borders = np.array([sum(cell not in inside for cell in layout) for layout in layouts])
-    shown = " ".join(
-        f"{probes[borders == count].mean():.2f}" if (borders == count).any() else "-"
-        for count in range(atoms + 1)
-    )
-    yield f"greedy by bits: probes with 0 to {atoms} atoms at the border", shown
-    turns = orientations(board)
-    sums = kernels.sums_over_orientations(options, probes)
-    hardest = [layouts[index] for index in np.flatnonzero(sums == sums.max())]
-    # Of the orientations of a box, name the first.
-    first = {min(tuple(sorted(turn[cell] for cell in box)) for turn in turns) for box in hardest}
-    boxes = "; ".join(" ".join(map(board.name, box)) for box in sorted(first)[:HARDEST])
-    average = f"{sums.max() / len(turns):.2f}"
-    yield "the hardest boxes, and probes on average of all orientations", f"{average}: {boxes}"
-
-
 def _winning_turns(
     branches: Sequence[int], node_of: Sequence[int], limits: Sequence[int]
 ) -> Iterator[int]:
@@ -286,5 +265,26 @@ def _winning_turns(
             todo += [(child, turn + 1, guesses, wrong) for child in children[node]]
 
 
+def _hardest(options: Options, probes: Any) -> Iterator[Line]:
+    """Yield the effect of atoms at the border, and the boxes that cost a greedy player most."""
+    board, atoms = options.board, options.least
+    inside = frozenset(board.area(board.width + 1, len(board.cells) - board.width - 2))
+    layouts = list(combinations(board.cells, atoms))
+    borders = np.array([sum(cell not in inside for cell in layout) for layout in layouts])
+    shown = " ".join(
+        f"{probes[borders == count].mean():.2f}" if (borders == count).any() else "-"
+        for count in range(atoms + 1)
+    )
+    yield f"greedy by bits: probes with 0 to {atoms} atoms at the border", shown
+    turns = orientations(board)
+    sums = kernels.sums_over_orientations(options, probes)
+    hardest = [layouts[index] for index in np.flatnonzero(sums == sums.max())]
+    # Of the orientations of a box, name the first.
+    first = {min(tuple(sorted(turn[cell] for cell in box)) for turn in turns) for box in hardest}
+    boxes = "; ".join(" ".join(map(board.name, box)) for box in sorted(first)[:HARDEST])
+    average = f"{sums.max() / len(turns):.2f}"
+    yield "the hardest boxes, and probes on average of all orientations", f"{average}: {boxes}"
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from rows import rows
 
 from pbmserv.errors import RelayDown
+from pbmserv.outbound.attempts import delay
 from pbmserv.outbound.breaker import FAILURES, LONGEST_PAUSE, SHORTEST_PAUSE, Breaker
-from pbmserv.outbound.retry import delay
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 

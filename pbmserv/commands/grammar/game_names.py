@@ -1,0 +1,76 @@
+"""Finds games by the names that people type: a key, or a title in any spelling.
+
+"ttt", "Tic-tac-toe", "tictactoe" and "tic tac toe" name the same game.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from pbmserv.commands.table.catalogue import BY_NAME, BY_SYNONYM, IN_REPLY
+from pbmserv.commands.table.spelling import nearest_name
+
+GameTitles = Mapping[str, str]
+"""The titles of the games of a server by their keys."""
+
+_BETWEEN = re.compile(r"\W+")
+
+
+def game_in_front(words: Iterable[str], games: GameTitles) -> tuple[str, int]:
+    """Return the game that the first words name, and how many do; ``("", 0)`` if there is none."""
+    names = _names(tuple(games.items()))
+    longest = max(map(len, names), default=0)
+    name, game = "", ("", 0)
+    for count, word in enumerate(map(_plain, words), start=1):
+        name += word
+        if not word or len(name) > longest:
+            break
+        if name in names:
+            game = names[name], count
+        if len(name) == 1:  # "g o" is not Go
+            break
+    return game
+
+
+def with_keys(words: Sequence[str], games: GameTitles) -> list[str]:
+    """Return words with the key of a game in place of each name of one."""
+    replaced: list[str] = []
+    at = 0
+    while at < len(words):
+        game, count = game_in_front(words[at:], games)
+        replaced.append(game or words[at])
+        at += count or 1
+    return replaced
+
+
+def nearest_game(word: str, games: GameTitles) -> str:
+    """Return the game whose name a word may misspell, ``""`` if there is none."""
+    names = _names(tuple(games.items()))
+    return names.get(nearest_name(_plain(word), names) or "", "")
+
+
+def _plain(name: str) -> str:
+    """Return a name in lower case, without blanks, hyphens and apostrophes."""
+    return _BETWEEN.sub("", name.lower())
+
+
+@lru_cache(maxsize=16)
+def _names(games: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """Return the keys of games by their names. A title that could mean something else is none."""
+    titles = [(title, key) for key, title in games if not _is_command(title)]
+    counts = Counter(_plain(title) for title, _ in titles)
+    names = {_plain(title): key for title, key in titles if counts[_plain(title)] == 1}
+    return names | {key: key for key, _ in games}
+
+
+def _is_command(title: str) -> bool:
+    """Return whether a title, or its first word, is also the name of a command."""
+    words = title.lower().split()
+    return any(
+        name in commands
+        for name in (*words[:1], _plain(title))
+        for commands in (BY_NAME, BY_SYNONYM, IN_REPLY)
+    )

@@ -1,0 +1,53 @@
+"""Names of games in commands: keys, and titles in any spelling."""
+
+from __future__ import annotations
+
+from rows import rows
+
+from pbmserv.commands.grammar.game_names import game_in_front, with_keys
+
+GAMES = {
+    "ttt": "Tic-tac-toe",
+    "connect4": "Connect Four",
+    "liar": "Liar's dice",
+    "go": "Go",
+    "nim": "Solo Nim",
+    "draw": "Go",
+    "old": "Checkers",
+    "new": "Checkers",
+}
+
+
+@rows(
+    ("words", "game", "count"),
+    [
+        ("ttt show 12", "ttt", 1),
+        ("Tic-tac-toe show 12", "ttt", 1),
+        ("TICTACTOE", "ttt", 1),
+        ("tic tac toe show", "ttt", 3),
+        ("tic-tac toe", "ttt", 2),
+        ("connect 4", "connect4", 2),
+        ("connect four", "connect4", 2),
+        ("liar's dice", "liar", 2),
+        ("liars dice", "liar", 2),
+        ("liar 3 twos", "liar", 1),
+        ("go go", "go", 1),
+        # "Solo Nim" begins with a command, and two games are called Checkers.
+        ("solo nim", "", 0),
+        ("nim", "nim", 1),
+        ("checkers", "", 0),
+        ("old", "old", 1),
+        ("g o", "", 0),
+        ("- go", "", 0),
+        ("connect", "", 0),
+        ("toe tac tic", "", 0),
+        ("", "", 0),
+    ],
+)
+def test_a_game_is_named_by_its_key_or_title(words, game, count):
+    assert game_in_front(words.split(), GAMES) == (game, count)
+
+
+def test_each_name_of_a_game_is_replaced_by_its_key():
+    words = ["join", "Connect", "four", "tictactoe", "once"]
+    assert with_keys(words, GAMES) == ["join", "connect4", "ttt", "once"]
