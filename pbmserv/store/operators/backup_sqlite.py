@@ -47,10 +47,11 @@ from pbmserv.files import (
     sqlite_file,
     whole_file,
 )
+from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals, mail_stores, settled_arrivals
-from pbmserv.store.tables.accounts import PlayerState, address_changes, players, signups
+from pbmserv.store.tables.accounts import address_changes, players, signups
 from pbmserv.store.tables.columns import metadata
 from pbmserv.store.tables.mail import arrivals as arrived
 from pbmserv.store.tables.mail import settled, stores
@@ -290,17 +291,7 @@ def _skip_numbers(connection: Connection, skipped: int) -> None:
         (connection.execute(select(func.max(table.c.id))).scalar() or 0) + skipped
         for table in (players, signups, address_changes)
     )
-    connection.execute(
-        insert(players).values(
-            id=player,
-            userid=f"gone-{player}",
-            password_hash="",
-            address="",
-            state=PlayerState.DELETED,
-            accept="none",
-            created_at=now,
-        )
-    )
+    player_rows.reserve(connection, f"gone-{player}", now, id=player)
     nobody = {"address": "", "batch": "restored", "player_id": player, "created_at": now}
     connection.execute(insert(signups).values(id=signup, userid="", password_hash="", **nobody))
     connection.execute(insert(address_changes).values(id=change, confirmed_at=None, **nobody))
