@@ -313,7 +313,7 @@ def database(database_url: str) -> Iterator[Database]:
 @pytest.fixture
 def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
     """A whole server with real sockets, but without pages."""
-    with start(database_url, tmp_path, web="") as running:
+    with start(tmp_path, database_url, web="") as running:
         yield running
 
 

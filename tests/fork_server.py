@@ -2,10 +2,10 @@
 
 A start takes two seconds of processor time for imports alone, and a run starts some two hundred
 servers and commands. So the first process of a run starts a parent (`start_parent`), which imports
-nothing before the first request. For each request it forks a keeper; the keeper forks the program,
-reports its end, and kills it if the test's own process is gone. The program is
-`pbmserv.__main__.main` with an environment, a working directory and files of its own; Alembic's own
-command if the first argument is ``alembic``, and a program of Python after ``-c``.
+nothing before the first request. For each request it forks the program, reports its end, and kills
+it if the test's own process is gone. The program is `pbmserv.__main__.main` with an environment, a
+working directory and files of its own; Alembic's own command if the first argument is ``alembic``,
+and a program of Python after ``-c``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from typing import NoReturn
 _PLACE = "PBMSERV_TEST_FORKS"
 """Environment variable with the path of the parent's socket."""
 _NUMBER_OCTETS = 8
-"""Length of a number between a test and a keeper: of a process, an exit code, or a request."""
+"""Length of a number between a test and the parent: of a process, an exit code, or a request."""
 
 
 # -- the side of the tests ---------------------------------------------------------------------
@@ -47,21 +47,21 @@ class Forked:
     ) -> None:
         """Start it; it writes to these two open files."""
         request = json.dumps([list(arguments), dict(environment), str(Path.cwd())]).encode()
-        self._keeper = socket.socket(socket.AF_UNIX)
-        self._keeper.connect(os.environ[_PLACE])
+        self._parent = socket.socket(socket.AF_UNIX)
+        self._parent.connect(os.environ[_PLACE])
         length = len(request).to_bytes(_NUMBER_OCTETS)
-        socket.send_fds(self._keeper, [length], [stdout, stderr])
-        self._keeper.sendall(request)
+        socket.send_fds(self._parent, [length], [stdout, stderr])
+        self._parent.sendall(request)
         self.returncode: int | None = None
         self.pid = self._number()
 
     def wait(self, timeout: float) -> int:
         """Wait for its end, and return the exit code; it is negative for a signal."""
         if self.returncode is None:
-            if not select.select([self._keeper], [], [], timeout)[0]:
+            if not select.select([self._parent], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired("pbmserv", timeout)
             self.returncode = self._number()
-            self._keeper.close()
+            self._parent.close()
         return self.returncode
 
     def send_signal(self, signum: int) -> None:
@@ -75,7 +75,7 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
     def _number(self) -> int:
-        return int(self._keeper.recv(_NUMBER_OCTETS, socket.MSG_WAITALL))
+        return int(self._parent.recv(_NUMBER_OCTETS, socket.MSG_WAITALL))
 
 
 def serve(environment: Mapping[str, str], stdout: int, stderr: int) -> Forked:
@@ -123,51 +123,74 @@ def start_parent(folder: Path) -> Callable[[], None]:
     return end
 
 
-# -- the parent and its keepers ----------------------------------------------------------------
+# -- the parent --------------------------------------------------------------------------------
 
 
 def _main() -> None:
-    """Be the parent: fork a keeper for each request, until the run is over."""
+    """Be the parent: fork a program for each request, until the run is over."""
     listening, run_is_over = socket.socket(fileno=int(sys.argv[1])), sys.stdin.fileno()
+    child_ended, wakeup = socket.socketpair()
+    tests: dict[int, socket.socket] = {}
+    """The tests that wait for a program, by its process number."""
     is_ready = False
-    while run_is_over not in select.select([listening, run_is_over], [], [])[0]:
-        if not is_ready:
-            _get_ready()
-            signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system removes dead keepers
-            is_ready = True
-        test, _ = listening.accept()
-        if os.fork() == 0:
-            listening.close()
-            _keep(test)
-        test.close()
+    while True:
+        watched = [listening, child_ended, run_is_over, *tests.values()]
+        readable = select.select(watched, [], [])[0]
+        if run_is_over in readable:
+            return
+        if listening in readable:
+            if not is_ready:
+                _get_ready()
+                wakeup.setblocking(False)
+                signal.set_wakeup_fd(wakeup.fileno(), warn_on_full_buffer=False)
+                signal.signal(signal.SIGCHLD, lambda *_: None)  # else nothing is written there
+                is_ready = True
+            test, _ = listening.accept()
+            pid = _fork_program(test, listening, child_ended, wakeup, *tests.values())
+            tests[pid] = test
+            _report(test, pid)
+        if child_ended in readable:
+            child_ended.recv(4096)
+            _report_ends(tests)
+        for pid, test in tests.items():
+            if test in readable:  # nobody writes there: the test's process is gone
+                os.kill(pid, signal.SIGKILL)
 
 
-def _keep(test: socket.socket) -> NoReturn:
-    """Be a keeper: read a request, fork the program, and report its number and its exit code."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+def _fork_program(test: socket.socket, *others: socket.socket) -> int:
+    """Read a request, fork its program, and return the process number.
+
+    Args:
+        others: sockets that the program must not keep open.
+    """
     length, files, _, _ = socket.recv_fds(test, _NUMBER_OCTETS, 2)
     request = test.recv(int.from_bytes(length), socket.MSG_WAITALL)
     pid = os.fork()
     if pid == 0:
-        test.close()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for one in (test, *others):
+            one.close()
         _run_program(json.loads(request), *files)
     for file in files:
         os.close(file)
+    return pid
 
-    def kill_if_abandoned() -> None:
-        if not test.recv(1):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
 
-    def report(number: int) -> None:
-        with contextlib.suppress(OSError):  # nobody waits for it
-            test.sendall(b"%*d" % (_NUMBER_OCTETS, number))
+def _report_ends(tests: dict[int, socket.socket]) -> None:
+    """Send the exit code of each program that has ended to its test."""
+    while tests:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return
+        test = tests.pop(pid)
+        _report(test, os.waitstatus_to_exitcode(status))
+        test.close()
 
-    report(pid)
-    threading.Thread(target=kill_if_abandoned, daemon=True).start()
-    _, status = os.waitpid(pid, 0)
-    report(os.waitstatus_to_exitcode(status))
-    os._exit(0)
+
+def _report(test: socket.socket, number: int) -> None:
+    with contextlib.suppress(OSError):  # nobody waits for it
+        test.sendall(b"%*d" % (_NUMBER_OCTETS, number))
 
 
 def _run_program(
@@ -292,7 +315,7 @@ def _play() -> None:
 
     with (
         tempfile.TemporaryDirectory() as folder,
-        start(f"sqlite:///{folder}/pbmserv.sqlite3", Path(folder), web="") as server,
+        start(Path(folder), web="") as server,
     ):
         alice, bob = map(server.sign_up, ("alice", "bob"))
         server.send(alice, "blackbox challenge alice secret bob")

@@ -27,7 +27,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "/proof": ("proof",),
     "/standings": ("standings",),
     "/ladder": ("ladders",),
-    "/ladder/{game}": ("ladder",),
+    "/ladder/{key}": ("ladder",),
     "/teams": ("teams",),
     "/teams/{key}": ("team",),
     "/players/{userid}": ("player",),

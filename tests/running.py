@@ -393,13 +393,15 @@ def _settings_of(chosen: tuple[tuple[str, str], ...]) -> Settings:
 
 @contextmanager
 def start(
-    database_url: str, folder: Path, *, names: Resolver | None = None, **settings: str
+    folder: Path, database_url: str = "", *, names: Resolver | None = None, **settings: str
 ) -> Iterator[Running]:
-    """Start a server, and stop it at the end.
+    """Start a server with its files in *folder*, and stop it at the end.
 
     Args:
+        database_url: default: SQLite in the folder.
         names: the DNS of the server.
     """
+    database_url = database_url or f"sqlite:///{folder}/pbmserv.sqlite3"
     if file := sqlite_file(database_url):
         migrated(file, has_key=True)
     loaded = read_settings(

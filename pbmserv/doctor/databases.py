@@ -16,6 +16,7 @@ from pbmserv.errors import PbmError
 from pbmserv.files import sqlite_file
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, error_line, mail_url
+from pbmserv.store.operators import integrity
 
 OLDEST_POSTGRESQL = 13
 """The oldest version that is maintained."""
@@ -42,17 +43,19 @@ def _check_store(url: str) -> Iterator[Finding]:
         except PbmError as error:
             yield problem("Database", f"{name}: {error}", "pbmserv db upgrade")
             return
+        if database.is_sqlite:
+            yield _check_sqlite(database, name)
+            return
         with database.reading.connect() as connection:
-            check_kind = _check_sqlite if database.is_sqlite else _check_postgresql
-            yield check_kind(connection, name)
+            yield _check_postgresql(connection, name)
 
 
-def _check_sqlite(connection: Connection, name: str) -> Finding:
-    verdict = connection.execute(text("PRAGMA quick_check(1)")).scalar_one()
-    if verdict == "ok":
+def _check_sqlite(database: Database, name: str) -> Finding:
+    fault = integrity.damage(database)
+    if not fault:
         return Finding("Database", f"{name} is whole and fits this version.")
     advice = "systemctl stop pbmserv; pbmserv db restore NEWEST-COPY --overwrite"
-    return problem("Database", f"{name} is damaged: {str(verdict).splitlines()[0]}", advice)
+    return problem("Database", f"{name} is damaged: {fault}", advice)
 
 
 def _check_postgresql(connection: Connection, name: str) -> Finding:

@@ -1,6 +1,6 @@
-"""Connect Four, with bots that read ahead on two numbers of bits.
+"""Connect Four, with a best bot that keeps a win or a draw.
 
-The best one keeps a win or a draw: it plays from a book, or searches all continuations.
+It plays from a book, or searches all continuations, on two numbers of bits.
 """
 
 from __future__ import annotations
@@ -10,7 +10,20 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from pbmserv.game import LETTERS, Bot, Effort, Game, Grid, Piece, Result, Rng, Seat, draw, win
+from pbmserv.game import (
+    LETTERS,
+    Bot,
+    Effort,
+    Game,
+    Grid,
+    Piece,
+    Result,
+    Rng,
+    Seat,
+    alpha_beta,
+    draw,
+    win,
+)
 
 WIDTH, HEIGHT = 7, 6
 DISCS = {
@@ -113,7 +126,6 @@ BOARD = BOTTOM * COLUMN
 EVEN_ROWS = BOTTOM * 0b101010
 COLUMNS = [COLUMN << (7 * column) for column in MIDDLE_FIRST]
 MIDDLE = COLUMNS[0]
-WON = 1_000
 QUICK_WINS = (1, 2, 3)
 """Moves before the winning one, in the wins that the best bot looks for first."""
 
@@ -142,80 +154,7 @@ def cells_that_do_not_lose(theirs: int, taken: int) -> int:
 
 
 class Spent(Exception):
-    """The bot has looked at as many positions as it may."""
-
-
-class Search:
-    """A search within a budget. From the middle of a game on it reaches the end of the game."""
-
-    def __init__(self, nodes: int) -> None:
-        self.left = nodes
-        self.is_proved = True
-        self.known: dict[tuple[int, int, int], tuple[int, int]] = {}
-
-    def value(self, mine: int, theirs: int, depth: int, alpha: int, beta: int) -> int:
-        """Return the worth for the player to move, who cannot win at once."""
-        self.left -= 1
-        if self.left < 0:
-            raise Spent
-        taken = mine | theirs
-        if taken == BOARD:
-            return 0
-        cells = cells_that_do_not_lose(theirs, taken)
-        if not cells:
-            return -WON - depth
-        if depth <= 0:
-            self.is_proved = False
-            return self.guess(mine, theirs, taken)
-        key = (mine, theirs, depth)
-        low, high = self.known.get(key, (-2 * WON, 2 * WON))
-        if low >= beta or low == high:
-            return low
-        if high <= alpha:
-            return high
-        best = self.best_of(mine, theirs, cells, depth, alpha, beta)
-        if best >= beta:
-            low = max(low, best)
-        elif best <= alpha:
-            high = min(high, best)
-        else:
-            low = high = best
-        self.known[key] = (low, high)
-        return best
-
-    def best_of(self, mine: int, theirs: int, cells: int, depth: int, alpha: int, beta: int) -> int:
-        """Return the worth of the best of these cells."""
-        taken, best = mine | theirs, -2 * WON
-        for cell, _ in with_threats(mine, taken, cells):
-            after = mine | cell
-            if self.has_two(after, taken | cell):
-                worth = WON + depth - 2
-            else:
-                worth = -self.next_value(theirs, after, depth - 1, -beta, -max(alpha, best))
-            best = max(best, worth)
-            if best >= beta:
-                break
-        return best
-
-    def next_value(self, mine: int, theirs: int, depth: int, alpha: int, beta: int) -> int:
-        """Return the worth for the player to move."""
-        taken = mine | theirs
-        if winning_cells(mine, taken) & (taken + BOTTOM) & BOARD:
-            return WON + depth
-        return self.value(mine, theirs, depth, alpha, beta)
-
-    def has_two(self, mine: int, taken: int) -> bool:
-        """Return whether the player can win at once in two columns, of which one can be stopped."""
-        wins = winning_cells(mine, taken) & (taken + BOTTOM) & BOARD
-        theirs = taken ^ mine
-        is_late = winning_cells(theirs, taken) & (taken + BOTTOM) & BOARD
-        return bool(wins & (wins - 1)) and not is_late
-
-    def guess(self, mine: int, theirs: int, taken: int) -> int:
-        """Estimate a position: threats, and discs in the middle."""
-        threats = winning_cells(mine, taken).bit_count() - winning_cells(theirs, taken).bit_count()
-        middle = (mine & MIDDLE).bit_count() - (theirs & MIDDLE).bit_count()
-        return 8 * threats + middle
+    """A proof has looked at as many positions as it may."""
 
 
 class Proof:
@@ -355,30 +294,12 @@ def either_way(mine: int, theirs: int, find: Callable[[int, int], int]) -> int:
     return WIDTH - 1 - find(mirrored(mine), mirrored(theirs))
 
 
-def deep_column(state: Columns, seat: Seat, rng: Rng, nodes: int) -> int:
-    """Return the best column that a search within a budget finds."""
+def outlook(state: Columns, seat: Seat) -> float:
+    """Estimate a position for a player: threats, and discs in the middle."""
     mine, theirs = bits(state, "XO"[seat]), bits(state, "OX"[seat])
     taken = mine | theirs
-    search = Search(nodes)
-    order = rng.shuffled([column for column in MIDDLE_FIRST if len(state[column]) < HEIGHT])
-    order.sort(key=lambda column: abs(column - WIDTH // 2))
-    for depth in range(1, WIDTH * HEIGHT - taken.bit_count() + 1):
-        search.is_proved = True
-        scored: list[tuple[int, int]] = []
-        alpha = -2 * WON
-        try:
-            for column in order:
-                after = mine | 1 << (7 * column + len(state[column]))
-                worth = -search.next_value(theirs, after, depth, -2 * WON, -alpha)
-                scored.append((worth, column))
-                alpha = max(alpha, worth)
-        except Spent:
-            break
-        scored.sort(key=lambda pair: -pair[0])
-        order = [column for _, column in scored]
-        if search.is_proved or abs(scored[0][0]) >= WON:
-            break
-    return order[0]
+    threats = winning_cells(mine, taken).bit_count() - winning_cells(theirs, taken).bit_count()
+    return 8 * threats + (mine & MIDDLE).bit_count() - (theirs & MIDDLE).bit_count()
 
 
 def best_column(state: Columns, seat: Seat, rng: Rng, nodes: int, proof: int) -> int:
@@ -399,7 +320,8 @@ def best_column(state: Columns, seat: Seat, rng: Rng, nodes: int, proof: int) ->
             return either_way(mine, theirs, partial(perfect_column, proof=proof))
         except Spent:
             pass
-    return deep_column(state, seat, rng, nodes)
+    move = alpha_beta(GAME, state, seat, rng, nodes=nodes, evaluate=outlook)
+    return LETTERS.index(move)
 
 
 def perfect_column(mine: int, theirs: int, proof: int) -> int:
@@ -430,11 +352,9 @@ def bot(nodes: int, proof: int = 0) -> Bot[Columns]:
     """Return a bot that looks at so many positions; see `best_column`."""
 
     def choose(state: Columns, seat: Seat, rng: Rng) -> str:
-        share = Effort.share
-        column = best_column(state, seat, rng, max(30, round(nodes * share)), round(proof * share))
-        return LETTERS[column]
+        return LETTERS[best_column(state, seat, rng, nodes, round(proof * Effort.share))]
 
     return choose
 
 
-GAME.bots = {"house-easy": bot(60), "house": bot(3_000), "house-best": bot(30_000, 400_000)}
+GAME.bots = {"house-easy": bot(60), "house": bot(8_000), "house-best": bot(30_000, 400_000)}

@@ -59,7 +59,7 @@ class Stones:
     Attributes:
         board: row by row from the top.
         black: the seat that has black; `None` until it is chosen.
-        stage: "three", "choose", "two", "pick" or "play".
+        stage: "three", "choose", "pick" or "play".
         exact: whether six or more in a row do not win.
         won: the stones of a winning row; empty before.
     """
@@ -119,7 +119,7 @@ class Gomoku(Game[Stones]):
 
     def wanted(self, state: Stones) -> int:
         """Return the number of stones in a move."""
-        return {"three": 3, "choose": 2, "two": 2}.get(state.stage, 1)
+        return {"three": 3, "choose": 2}.get(state.stage, 1)
 
     def moves(self, state: Stones, seat: Seat) -> Iterable[str]:
         if state.stage in {"choose", "pick"}:

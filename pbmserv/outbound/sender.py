@@ -111,7 +111,7 @@ class Sender:
         self.breaker = Breaker()
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, "sender")
-        self._under_way: dict[int, ClaimedLetter] = {}
+        self._under_way = set[int]()
         self._results: list[Result] = []
         # Letters may be claimed in our name that are not in hand: by a dead predecessor, because
         # the answer to a claim was lost, or because something went wrong after it.
@@ -230,20 +230,18 @@ class Sender:
         except StoreAway:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one letter must not stop others
-            if len(rows) > 1:
-                _log.warning(
-                    "one of several letters could not be made", extra={"letters": len(rows)}
-                )
-                for row in rows:
-                    self._begin([row])
-            else:
+            if len(rows) == 1:
                 now, jitter = self._clock.now(), self._jitter()
                 result = result_of_making(rows[0], error, now, jitter, self._outbox.game_of)
                 self._results.append(result)
-            return
-        for row, letter in zip(rows, letters, strict=True):
-            self._under_way[row.id] = row
-            self._pool.submit(self._deliver, row, letter)
+                return
+            _log.warning("one of several letters could not be made", extra={"letters": len(rows)})
+            for row in rows:
+                self._begin([row])
+        else:
+            for row, letter in zip(rows, letters, strict=True):
+                self._pool.submit(self._deliver, row, letter)
+                self._under_way.add(row.id)
 
     def _deliver(self, row: ClaimedLetter, letter: OutgoingLetter) -> None:
         """Hand a letter to the relay; runs in the pool."""
@@ -278,7 +276,7 @@ class Sender:
             self.breaker.record_failure(error, now)
         elif error is None or isinstance(error, RelayError):
             self.breaker.record_reply()
-        del self._under_way[row.id]
+        self._under_way.remove(row.id)
         self._results.append(result_of_delivery(row, error, now, self._jitter()))
 
     def _settle(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pbmserv.service.core.looks import Looks
+from pbmserv.service.core.page_contexts import PageContexts
 from pbmserv.service.core.services import Services
 from pbmserv.service.operators.pages import OperatorPages, OrderTaker
 from pbmserv.service.operators.server_status import ServerStatus
@@ -29,7 +29,7 @@ class WebStage:
     def __init__(self, base: Base, door: PagesDoor, orders: OrderTaker) -> None:
         self.play = PlayOfPages(base, door)
         services = base.services_beside_play()
-        self.web_requests = WebRequests(Looks(services, base.game, base.clock), self.play)
+        self.web_requests = WebRequests(PageContexts(services, base.game, base.clock), self.play)
         self.operators = _operator_pages(base, services, orders)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from running import Correspondence, Letter, MovableClock, start
+from indoors import HandedIn, indoors
+from running import Correspondence, Letter, MovableClock
 
 pytestmark = pytest.mark.slow
 
@@ -111,16 +112,6 @@ def test_one_address_more_and_one_less(server: Correspondence) -> None:
     assert PHONE not in {str(f.message["To"]) for f in server.letters()}
 
 
-def test_a_letter_that_was_passed_on_is_not_enough_to_take_an_account_over(
-    server: Correspondence,
-) -> None:
-    alice = server.sign_up("alice")
-    server.send(alice, "prefs alice secret")
-    server.reply(server.letter(alice), f"change address {HOME}")
-    assert "write your userid and password, too, even in a reply" in server.letter(alice).one_line
-    assert not server.letters(HOME)
-
-
 def test_a_new_password_is_told_to_every_address_once(server: Correspondence) -> None:
     old = server.sign_up("alice")
     letters = changing(server, old, HOME)
@@ -181,7 +172,8 @@ def without_dates(letter: Letter) -> str:
 
 
 def test_several_addresses_at_signup(tmp_path: Path) -> None:
-    with start(f"sqlite:///{tmp_path}/db.sqlite3", tmp_path) as server:
+    with indoors(tmp_path, signup="confirm") as house:
+        server = HandedIn(house)
         server.send(WORK, f"signup alice secret {HOME} {PHONE}")
         letters = by_address(server)
         assert set(letters) == {WORK, HOME}

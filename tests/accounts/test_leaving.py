@@ -165,7 +165,7 @@ def test_an_export_shows_what_waits_for_its_player_alone(server: Correspondence)
 def test_deleting_removes_every_trace_and_keeps_the_games(
     database_url: str, tmp_path: Path
 ) -> None:
-    with start(database_url, tmp_path) as server:
+    with start(tmp_path, database_url) as server:
         _leave_traces_and_delete(server)
 
     # The server has done all it had to do. Where else could she be? Every table is looked through.
@@ -187,7 +187,7 @@ def test_deleting_removes_every_trace_and_keeps_the_games(
         assert len(connection.execute(select(inbox.c.id)).all()) > 10
         assert connection.execute(select(boards.c.status)).scalars().all() == ["finished"]
 
-    with start(database_url, tmp_path) as server:
+    with start(tmp_path, database_url) as server:
         before = server._queued()
         server.relay.delivered |= dict.fromkeys(before)  # by the server before
         server.read_ids |= before

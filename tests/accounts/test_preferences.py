@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from running import Correspondence, Letter, MovableClock, Running, start
+from indoors import HandedIn, indoors
+from running import Correspondence, Letter, MovableClock
 from sqlalchemy import func, select
 
 from pbmserv.store.accounts import players
@@ -87,12 +88,12 @@ def due(server: Correspondence) -> datetime | None:
 
 
 @pytest.fixture
-def embedded(tmp_path: Path) -> Iterator[Running]:
-    with start(f"sqlite:///{tmp_path}/db.sqlite3", tmp_path, operators="olga") as running:
-        yield running
+def embedded(tmp_path: Path) -> Iterator[Correspondence]:
+    with indoors(tmp_path, operators="olga") as house:
+        yield HandedIn(house)
 
 
-def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None:
+def test_each_wrong_value_is_told_with_one_that_works(embedded: Correspondence) -> None:
     alice = embedded.sign_up("alice")
     for wrong, allowed, example in (
         ("format=pdf", "html (text and HTML), text, spoken", "format=VALUE"),
@@ -125,7 +126,9 @@ def digests(server: Correspondence, hours: int) -> list[datetime]:
     return moments
 
 
-def test_no_day_has_two_digests_however_often_their_hour_is_changed(embedded: Running) -> None:
+def test_no_day_has_two_digests_however_often_their_hour_is_changed(
+    embedded: Correspondence,
+) -> None:
     alice, bob = embedded.sign_up("alice"), embedded.sign_up("bob")
     answer_to(embedded, alice, "prefs alice secret digest=daily@13:00 tz=UTC")
     embedded.send(bob, "blackbox challenge bob alice")
@@ -139,7 +142,8 @@ def test_no_day_has_two_digests_however_often_their_hour_is_changed(embedded: Ru
 
 
 def test_a_year_has_as_many_days_away_as_the_operator_says(tmp_path: Path) -> None:
-    with start(f"sqlite:///{tmp_path}/db.sqlite3", tmp_path, away_days="10") as running:
+    with indoors(tmp_path, away_days="10") as house:
+        running = HandedIn(house)
         alice = running.sign_up("alice")
         refused = answer_to(running, alice, "away alice secret until in 12 days")
         assert "10 days are left to you" in refused.one_line
@@ -149,7 +153,7 @@ def test_a_year_has_as_many_days_away_as_the_operator_says(tmp_path: Path) -> No
 
 
 def test_an_absence_that_is_ended_and_begun_again_costs_its_own_days_once(
-    embedded: Running,
+    embedded: Correspondence,
 ) -> None:
     """The days of a running absence count against its new end, too."""
     clock = embedded.server.clock

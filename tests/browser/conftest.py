@@ -41,7 +41,7 @@ def pytest_runtest_teardown(
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Running]:
-    with start(f"sqlite:///{tmp_path}/game.sqlite3", tmp_path, signup="open") as running:
+    with start(tmp_path, signup="open") as running:
         for name in ("alice", "bob"):
             running.send(f"{name}@players.example", f"signup {name} wonder-land")
         yield running

@@ -306,7 +306,7 @@ def main() -> None:
         file.write_text(new_token())
         settings |= {"operator_pages": "127.0.0.1:0", "operator_token": str(file)}
         url = f"sqlite:///{data}/game.sqlite3"
-        with start(url, Path(data), **settings) as server:
+        with start(Path(data), url, **settings) as server:
             world = World(server)
             for name in (
                 *("front", "help", "help-tutorial", "help-blackbox", "help-prefs"),

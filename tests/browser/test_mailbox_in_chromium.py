@@ -21,8 +21,7 @@ PICTURES = os.environ.get("PBMSERV_SCREENSHOTS", "")
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Running]:
-    url = f"sqlite:///{tmp_path}/game.sqlite3"
-    with start(url, tmp_path, mailbox="127.0.0.1:0", web_url="") as running:
+    with start(tmp_path, mailbox="127.0.0.1:0", web_url="") as running:
         yield running
 
 

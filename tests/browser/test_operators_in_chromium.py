@@ -34,7 +34,7 @@ def token(tmp_path: Path) -> Path:
 @pytest.fixture
 def server(tmp_path: Path, token: Path) -> Iterator[Running]:
     named = {"operator_pages": "127.0.0.1:0", "operator_token": str(token)}
-    with start(f"sqlite:///{tmp_path}/game.sqlite3", tmp_path, **named) as running:
+    with start(tmp_path, **named) as running:
         yield running
 
 

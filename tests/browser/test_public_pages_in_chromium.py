@@ -28,7 +28,7 @@ PAGES = (
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server with a seek, a daily box and a game that is over, all of which stay as they are."""
     folder = tmp_path_factory.mktemp("played")
-    with start(f"sqlite:///{folder}/game.sqlite3", folder) as server:
+    with start(folder) as server:
         for name in ("alice", "bob"):
             server.sign_up(name, "wonder-land")
         _play(server)

@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 def served(folder: Path) -> AbstractContextManager[Running]:
     url = migrated(folder.parent / "pbmserv.sqlite3")
-    return start(url, folder.parent, web_url=f"https://{NAME}")
+    return start(folder.parent, url, web_url=f"https://{NAME}")
 
 
 def path_in(text: str, kind: str) -> str:

@@ -150,7 +150,7 @@ def test_dialog(
 @contextmanager
 def _server(dialog: Dialog, database_url: str, folder: Path) -> Iterator[Correspondence]:
     if dialog.path.stem in THROUGH_SOCKETS:
-        with start(database_url, folder, web="", **dialog.settings) as server:
+        with start(folder, database_url, web="", **dialog.settings) as server:
             yield server
     else:
         # The default of a server.

@@ -102,7 +102,7 @@ def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.Mo
     games = [*Registry.installed(), BAD_HEAPS]
     with monkeypatch.context() as patch:
         patch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
-        with start(database.url, tmp_path) as preparing:
+        with start(tmp_path, database.url) as preparing:
             bad_tables = seat_pairs(preparing.server, len(FAILING) + 2, "w", game="heaps")
             good = seat_pairs(preparing.server, OTHERS)
             (solving,) = seat_pairs(preparing.server, 1, "s", bot=True)
@@ -304,7 +304,7 @@ def test_a_board_that_cannot_be_shown(
 ) -> None:
     monkeypatch.setattr(Positions, "remember", lambda *_: None)  # whoever looks replays the record
     sentence, good = "Board 1 cannot be shown now", "Blackbox 2"
-    with start(database.url, tmp_path) as server:
+    with start(tmp_path, database.url) as server:
         anna, bela = server.sign_up("anna"), server.sign_up("bela")
         for board, game in enumerate(("heaps", "blackbox"), 1):
             server.send(bela, f"{game} challenge bela anna")

@@ -37,7 +37,7 @@ PATIENCE_S = 60
 def a_server(folder: Path, **settings: str) -> Iterator[Running]:
     """Ten places for strangers at each mail port, two of them for one network."""
     few = {"sessions": "10", "sessions_network": "2", "lmtp": "127.0.0.1:0"}
-    with start(f"sqlite:///{folder}/pbmserv.sqlite3", folder, **few | settings) as running:
+    with start(folder, **few | settings) as running:
         yield running
 
 

@@ -39,8 +39,7 @@ def commands(text: str) -> list[list[str]]:
 def test_the_first_game_of_the_greeting_is_a_game(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    with start(url, tmp_path, signup="open") as server:
+    with start(tmp_path, signup="open") as server:
         for name, value in {
             "DATA_DIR": str(tmp_path),
             "SMTP": f"127.0.0.1:{server.port}",
@@ -60,8 +59,7 @@ def test_the_first_game_of_the_greeting_is_a_game(
 
 
 def test_a_first_game_is_offered_only_where_it_can_be_played(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    with start(url, tmp_path, lmtp=str(tmp_path / "lmtp.sock")) as server:
+    with start(tmp_path, lmtp=str(tmp_path / "lmtp.sock")) as server:
         settings = as_it_runs(server)
     assert "A first game" in greeting(settings)
     assert f"LMTP {tmp_path}/lmtp.sock" in greeting(settings)

@@ -24,7 +24,7 @@ def taken(server: Running) -> int:
 
 @pytest.mark.sqlite_alone
 def test_every_recipient_has_a_reply_of_its_own(database_url: str, tmp_path: Path) -> None:
-    with start(database_url, tmp_path, lmtp="127.0.0.1:0") as server:
+    with start(tmp_path, database_url, lmtp="127.0.0.1:0") as server:
         reply_to = server.server.mail_domain.address_of(ReplyAddress(Purpose.PLAYER, 1))
         with Wire(server.lmtp_port, hello="LHLO mta.games.example") as wire:
             assert wire.ask("EHLO mta.games.example").startswith("500")
@@ -73,7 +73,7 @@ def test_a_fault_of_ours_is_told_to_every_recipient(
 
     monkeypatch.setattr(Dialog, "store_mail", breaks)
     with (
-        start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, lmtp="127.0.0.1:0") as server,
+        start(tmp_path, lmtp="127.0.0.1:0") as server,
         Wire(server.lmtp_port, hello="LHLO mta.games.example") as wire,
     ):
         wire.begin(ALICE, OURS, "postmaster@games.example")
@@ -86,7 +86,7 @@ def test_lmtp_over_a_socket_in_the_file_system(tmp_path: Path) -> None:
     import socket
 
     path = tmp_path / "lmtp.sock"
-    with start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, lmtp=str(path)):
+    with start(tmp_path, lmtp=str(path)):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
             client.settimeout(20)
             client.connect(str(path))

@@ -158,7 +158,7 @@ def test_a_job_that_waits_for_a_board_sees_the_other_jobs_move(
     postgres_url: str, tmp_path: Path
 ) -> None:
     """PostgreSQL reads the board anew once the lock is free; SQLite has one writer."""
-    with start(postgres_url, tmp_path) as server:
+    with start(tmp_path, postgres_url) as server:
         table = seat_pairs(server.server, 1)[0]
         first, second = table.players
         database, now = server.server.database, server.server.clock.now()

@@ -43,7 +43,7 @@ def way(postgres_url: str) -> Iterator[SilentWay]:
 
 @pytest.fixture
 def server(way: SilentWay, tmp_path: Path) -> Iterator[Running]:
-    with start(way.url(**SHORT), tmp_path) as running:
+    with start(tmp_path, way.url(**SHORT)) as running:
         SETTLES.pop(running.port)  # it would ask the database that is silent
         yield running
 

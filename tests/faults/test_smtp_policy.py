@@ -29,7 +29,7 @@ OURS = "pbmserv@games.example"
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """One server for all that happens before the database; SQLite does for that."""
     folder: Path = tmp_path_factory.mktemp("embedded")
-    with start(f"sqlite:///{folder}/pbmserv.sqlite3", folder, unused_days="1") as running:
+    with start(folder, unused_days="1") as running:
         yield running
 
 

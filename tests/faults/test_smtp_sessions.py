@@ -24,7 +24,7 @@ OURS = "pbmserv@games.example"
 @pytest.fixture(scope="module")
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder: Path = tmp_path_factory.mktemp("sessions")
-    with start(f"sqlite:///{folder}/pbmserv.sqlite3", folder) as running:
+    with start(folder) as running:
         yield running
 
 

@@ -57,7 +57,6 @@ def secure(tmp_path_factory: pytest.TempPathFactory, files: tuple[Path, Path]) -
     folder = tmp_path_factory.mktemp("secure")
     chain, key = files
     with start(
-        f"sqlite:///{folder}/pbmserv.sqlite3",
         folder,
         tls_cert=str(chain),
         tls_key=str(key),
@@ -92,7 +91,7 @@ def test_a_mail_over_starttls(secure: Running, authority: Authority) -> None:
 
 def test_no_tls_without_a_certificate(tmp_path: Path) -> None:
     with (
-        start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path) as server,
+        start(tmp_path) as server,
         Wire(server.port) as wire,
     ):
         assert "STARTTLS" not in wire.ask("EHLO players.example")
@@ -231,9 +230,7 @@ def test_a_renewed_certificate_is_shown_and_a_broken_one_is_not(
             wire.encrypt(authority.client())
             return wire.certificate["serialNumber"]
 
-    with start(
-        f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, tls_cert=str(chain), tls_key=str(key)
-    ) as server:
+    with start(tmp_path, tls_cert=str(chain), tls_key=str(key)) as server:
         first = shown()
         assert shown() == first
         authority.issue(tmp_path)

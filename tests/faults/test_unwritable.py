@@ -95,7 +95,7 @@ def test_a_mail_that_cannot_be_stored_is_put_off_and_counts_once_when_it_comes_a
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: Trouble
 ) -> None:
     monkeypatch.setattr(session, "BUSY_TIMEOUT_MS", 100)
-    with start(database_url, tmp_path) as server:
+    with start(tmp_path, database_url) as server:
         table = seat_pairs(server.server, 1)[0]
         player = table.players[0]
         move = mail(player.address, "Re: board", HIDINGS[0], Message_ID="<1@players.example>")
@@ -124,7 +124,7 @@ def test_the_log_says_why_mails_are_put_off(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(session, "BUSY_TIMEOUT_MS", 100)
-    with start(database_url, tmp_path) as server, Wire(server.port) as wire:
+    with start(tmp_path, database_url) as server, Wire(server.port) as wire:
         with held_by_somebody(server):
             words = "blackbox show 1 alice wonderland"
             assert wire.mail(ALICE, OURS, mail(ALICE, words)) == TRY_LATER
@@ -146,9 +146,8 @@ def test_recipients_do_not_wait_in_turn_for_a_database_that_is_locked(
         return await take(door, envelope)
 
     monkeypatch.setattr(Door, "receive", counted)
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     with (
-        start(url, tmp_path, lmtp="127.0.0.1:0") as server,
+        start(tmp_path, lmtp="127.0.0.1:0") as server,
         Wire(server.lmtp_port, hello="LHLO mta.games.example") as wire,
     ):
         numbers = (1, 2, 3)
@@ -175,7 +174,7 @@ def test_when_every_connection_to_postgresql_is_cut_the_mails_go_on(
     postgres_url: str, tmp_path: Path
 ) -> None:
     """A restart of PostgreSQL between two mails costs nobody anything."""
-    with start(postgres_url, tmp_path) as server:
+    with start(tmp_path, postgres_url) as server:
         table = seat_pairs(server.server, 1)[0]
         cut = create_engine(postgres_url, isolation_level="AUTOCOMMIT")
         for seat in (0, 1):
@@ -217,7 +216,7 @@ def test_a_password_that_cannot_be_looked_up_puts_the_mail_off(
 
 def test_the_answer_waits_for_the_commit(postgres_url: str, tmp_path: Path) -> None:
     """While the transaction is open there is no 250; somebody else's lock shows that."""
-    with start(postgres_url, tmp_path) as server:
+    with start(tmp_path, postgres_url) as server:
         player = seat_pairs(server.server, 1)[0].players[0]
         engine = create_engine(postgres_url)
         answers: list[str] = []

@@ -21,7 +21,7 @@ NUMBERS = count(1)
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server for all mails, so that one mail may disturb the next."""
     folder: Path = tmp_path_factory.mktemp("hostile")
-    with start(f"sqlite:///{folder}/pbmserv.sqlite3", folder) as running:
+    with start(folder) as running:
         yield running
 
 

@@ -26,7 +26,7 @@ REFUSED = "550 5.7.1 the operators of this server take no mail from you"
 
 @pytest.fixture
 def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
-    with start(database_url, tmp_path, lmtp="127.0.0.1:0") as running:
+    with start(tmp_path, database_url, lmtp="127.0.0.1:0") as running:
         yield running
 
 

@@ -131,7 +131,7 @@ def test_a_change_on_the_way_breaks_the_signature(
 
 def test_the_letters_in_a_maildir_are_signed(database_url: str, tmp_path: Path, keys: Path) -> None:
     zone = zone_of(keys / "r1.pem", keys / "e1.pem")
-    with start(database_url, tmp_path / "var", signup="open", **naming(keys)) as server:
+    with start(tmp_path / "var", database_url, signup="open", **naming(keys)) as server:
         address = server.sign_up("alice")
         server.send(address, "showas alice secret")
         server.settle()

@@ -236,7 +236,7 @@ def test_feedback_ids_name_kinds_of_letters_and_no_people(house: Indoors) -> Non
 
 
 def test_the_link_works_on_a_real_page(database_url: str, tmp_path: Path) -> None:
-    with start(database_url, tmp_path, signup="open", web_url="https://games.example") as server:
+    with start(tmp_path, database_url, signup="open", web_url="https://games.example") as server:
         alice, bob = server.sign_up("alice"), server.sign_up("bob")
         server.send(bob, "blackbox challenge bob alice")
         page, _ = way_out(server.letter(alice))

@@ -39,7 +39,7 @@ TAKEN = (
 @pytest.fixture
 def door(tmp_path: Path) -> Iterator[Running]:
     program("swaks")
-    with start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, web="") as server:
+    with start(tmp_path, web="") as server:
         yield server
 
 

@@ -45,8 +45,8 @@ def clock() -> StandingClock:
 @pytest.fixture
 def busy(database_url: str, tmp_path: Path) -> Iterator[Running]:
     with start(
-        database_url,
         tmp_path,
+        database_url,
         signup="open",
         lmtp="127.0.0.1:0",
         rate_player="3/hour",
@@ -146,7 +146,7 @@ def test_a_player_by_reply_address_and_by_password(busy: Running) -> None:
 
 
 def test_naming_recipients_uses_nobody_s_mails_up(database_url: str, tmp_path: Path) -> None:
-    with start(database_url, tmp_path, signup="open", rate_address="4/hour") as server:
+    with start(tmp_path, database_url, signup="open", rate_address="4/hour") as server:
         server.send(ALICE, f"signup alice {PASSWORD}")
         server.letters()
         for n in range(3):
@@ -167,7 +167,7 @@ def test_naming_recipients_uses_nobody_s_mails_up(database_url: str, tmp_path: P
 def test_a_forger_elsewhere_uses_nobody_s_mails_up(database_url: str, tmp_path: Path) -> None:
     """He sends whole mails in her name: from his network, that is, or through our mail server."""
     with start(
-        database_url, tmp_path, signup="open", rate_address="4/hour", lmtp="127.0.0.1:0"
+        tmp_path, database_url, signup="open", rate_address="4/hour", lmtp="127.0.0.1:0"
     ) as server:
         server.send(ALICE, f"signup alice {PASSWORD}")
         server.letters()

@@ -98,8 +98,7 @@ def wired_world(folder: Path) -> Iterator[World]:
     folder.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         draw_from_a_counter(patch)
-        url = f"sqlite:///{folder}/pbmserv.sqlite3"
-        with start(url, folder, signup="open") as running:
+        with start(folder, signup="open") as running:
             world = Wired(running)
             begin(world)
             yield world

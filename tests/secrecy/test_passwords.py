@@ -220,7 +220,7 @@ def test_a_mail_that_cannot_be_read_shows_the_operator_none_of_its_text(
 
 
 def test_no_page_shows_a_password(tmp_path: Path) -> None:
-    with start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path) as server:
+    with start(tmp_path) as server:
         server.send(ALICE, f"signup alice {RIGHT}")
         (link,) = (w for w in server.letter(ALICE).text.split() if "/confirm/" in w)
         path = "/confirm/" + link.rpartition("/")[2]

@@ -27,8 +27,8 @@ def zone() -> Zone:
 def server(database_url: str, tmp_path: Path, zone: Zone) -> Iterator[Running]:
     """Yield a server behind its own mail server that also accepts other clients."""
     with start(
-        database_url,
         tmp_path,
+        database_url,
         names=zone,
         signup="open",
         lmtp="127.0.0.1:0",

@@ -47,8 +47,8 @@ def names() -> Iterator[NameServer]:
 def server(database_url: str, tmp_path: Path, names: NameServer) -> Iterator[Running]:
     """Yield a server for which this machine is a stranger."""
     with start(
-        database_url,
         tmp_path,
+        database_url,
         names=names.resolver(),
         signup="open",
         mail_servers="127.0.0.9",

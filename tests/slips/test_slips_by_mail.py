@@ -20,7 +20,7 @@ def two_games(
     show_heaps()
     games = [*Registry.installed(), HEAPS]
     monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
-    with start(database_url, tmp_path, web="") as running:
+    with start(tmp_path, database_url, web="") as running:
         yield running
 
 

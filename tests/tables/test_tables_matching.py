@@ -37,7 +37,7 @@ def prefer(server: Correspondence, address: str, wish: str) -> None:
 def test_two_seeks_at_the_same_moment_make_one_board(database_url: str, tmp_path: Path) -> None:
     names = [f"p{n}" for n in range(10)]
     together = threading.Barrier(len(names))
-    with start(database_url, tmp_path, web="") as server:
+    with start(tmp_path, database_url, web="") as server:
         addresses = [server.sign_up(name) for name in names]
 
         def seek(name: str, address: str) -> None:

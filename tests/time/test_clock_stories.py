@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from running import Correspondence
 from sqlalchemy import update
+from test_stories import begun
 
 from pbmserv.engine.clocks import EVENT_CLOCK
 from pbmserv.store.boards import boards
@@ -20,16 +21,6 @@ ALICE, BOB = "alice@players.example", "bob@players.example"
 @pytest.fixture
 def server(handed_in: Correspondence) -> Correspondence:
     return handed_in
-
-
-def begun(server: Correspondence, words: str = "") -> None:
-    """Board 1, both atoms hidden; alice is to fire."""
-    alice, bob = server.sign_up("alice"), server.sign_up("bob")
-    server.send(alice, f"blackbox challenge alice bob -size=2x2 -atoms=1 {words}".strip())
-    mine, theirs = server.letter(alice), server.letter(bob)
-    server.reply(mine, "a1")
-    server.reply(theirs, "b2")
-    server.letters()
 
 
 def row(server: Correspondence):

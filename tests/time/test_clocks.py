@@ -112,6 +112,27 @@ def test_nights_end_at_seven_by_local_clocks(moment: str, morning: str) -> None:
     assert next_daytime(datetime.fromisoformat(moment), BERLIN) == datetime.fromisoformat(morning)
 
 
+def test_a_turn_stops_one_clock_and_starts_the_other() -> None:
+    both, terms = {Seat(0), Seat(1)}, (Terms(), [(), ()])
+    clocks, look = clocks_after_turn((SeatClock(), SeatClock()), both, (), at(0), {}, *terms)
+    assert clocks == (SeatClock(NOON), SeatClock(NOON))
+    assert look == at(7)
+    clocks = (reminded(7), reminded(7))
+    clocks, look = clocks_after_turn(
+        clocks, {Seat(1)}, {Seat(0)}, at(8), {Seat(0): 8 * DAY}, *terms, due_at=at(20)
+    )
+    assert clocks == (SeatClock(None, (), 8 * DAY), reminded(7))
+    assert look == at(20), "what was known of a clock that runs on"
+    clocks, look = clocks_after_turn(clocks, {Seat(0)}, {Seat(1)}, at(9), {}, *terms, due_at=look)
+    assert clocks == (SeatClock(at(9), (), 8 * DAY), SeatClock())
+    assert look == at(16)
+    (again, _), look = clocks_after_turn(
+        clocks, {Seat(0)}, {Seat(0)}, at(10), {}, *terms, due_at=look
+    )
+    assert again == SeatClock(at(10), (), 8 * DAY)
+    assert look == at(17)
+
+
 def test_an_unknown_zone_is_utc() -> None:
     assert zone("Europe/Atlantis") is UTC
     assert zone("../../etc/passwd") is UTC

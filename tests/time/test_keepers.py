@@ -80,7 +80,7 @@ def _is_due(server: Server) -> bool:
 
 
 def test_two_keepers_over_one_postgresql_double_nothing(postgres_url: str, tmp_path: Path) -> None:
-    with start(postgres_url, tmp_path) as running:
+    with start(tmp_path, postgres_url) as running:
         other = Server(running.server.settings, running.server.clock, running.relay, host="two")
         try:
             both = [running.server, other]

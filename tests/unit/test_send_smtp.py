@@ -97,7 +97,8 @@ class Peer(Sink):
 
         async def drop() -> None:
             for connection in self.connections:
-                connection.abort()
+                if not connection.is_closing():
+                    connection.abort()
             await asyncio.sleep(0)  # lets the sockets close
 
         asyncio.run_coroutine_threadsafe(drop(), self._loop).result(60)

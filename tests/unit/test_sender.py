@@ -438,3 +438,24 @@ def test_heavy_letters_are_made_after_the_others_have_gone_out(
     outbox.add(6)
     begin(threads=8)
     assert outbox.wait_until_settled() == [Sent(number) for number in range(7)]
+
+
+def test_claimed_letters_that_are_not_under_way_at_a_stop_are_given_back(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    is_stopping = threading.Event()
+
+    def stop_now(_: object) -> None:
+        stopping = threading.Thread(target=senders[0].stop, args=(0.0,))
+        stopping.start()
+        stopping.join(PATIENCE_S)
+        is_stopping.set()
+
+    outbox.before = stop_now
+    senders = [begin(threads=4)]
+    outbox.add(3, Row(0, BEGINNING, BEGINNING, effort=HEAVY + 1))
+    senders[0].wake()
+    assert is_stopping.wait(PATIENCE_S)
+    assert senders[0].stop(PATIENCE_S)
+    assert relay.taken == []
+    assert [(row.claimed, row.due) for row in outbox.rows] == [(False, BEGINNING)] * 3

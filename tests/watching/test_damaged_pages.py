@@ -50,7 +50,7 @@ def test_a_running_server_tells_of_the_damage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(integrity, "FIRST_S", 0.0)
-    with start(damaged(tmp_path), tmp_path, metrics="127.0.0.1:0") as server:
+    with start(tmp_path, damaged(tmp_path), metrics="127.0.0.1:0") as server:
         end = monotonic() + PATIENCE_S
         while not facts(caplog, "the database is damaged; restore a copy"):
             assert monotonic() < end

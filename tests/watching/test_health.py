@@ -44,14 +44,13 @@ def _every_question_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def watched(database_url: str, tmp_path: Path) -> Iterator[Running]:
-    with start(database_url, tmp_path, metrics="127.0.0.1:0", mail_servers="") as running:
+    with start(tmp_path, database_url, metrics="127.0.0.1:0", mail_servers="") as running:
         yield running
 
 
 @pytest.fixture
 def local(tmp_path: Path) -> Iterator[Running]:
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    with start(url, tmp_path, metrics="127.0.0.1:0", mail_servers="") as running:
+    with start(tmp_path, metrics="127.0.0.1:0", mail_servers="") as running:
         yield running
 
 
@@ -119,8 +118,7 @@ def test_a_disk_that_fills_is_reported_before_and_when_it_is_full(tmp_path: Path
     if os.geteuid() or subprocess.run(mount, check=False, capture_output=True).returncode:
         pytest.skip("only root may mount a disk")
     try:
-        url = f"sqlite:///{disk}/pbmserv.sqlite3"
-        with start(url, disk, metrics="127.0.0.1:0") as server:
+        with start(disk, metrics="127.0.0.1:0") as server:
             status, report = health(server.metrics_port)
             assert (status, report["status"]) == (200, "degraded")
             assert "MB are free" in report["checks"]["disk"]["reason"]
@@ -136,9 +134,8 @@ def test_a_disk_that_fills_is_reported_before_and_when_it_is_full(tmp_path: Path
 
 
 def test_taken_sessions_are_failing(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     with (
-        start(url, tmp_path, mail_servers="", sessions="5", sessions_network="5") as local,
+        start(tmp_path, mail_servers="", sessions="5", sessions_network="5") as local,
         contextlib.ExitStack() as limits,
     ):
         for _ in range(4):

@@ -83,8 +83,7 @@ def test_the_outcome_of_each_mail_is_logged(
 
 
 def test_a_mail_over_the_limit_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    with start(url, tmp_path, rate_address="2/hour", mail_servers="") as server:
+    with start(tmp_path, rate_address="2/hour", mail_servers="") as server:
         for number in range(4):
             server.send(ALICE, "help", message_id=f"<{number}@players.example>")
     records = facts(caplog, "mail")
@@ -213,8 +212,7 @@ def test_a_client_that_cannot_do_tls_leaves_a_line(
     certificate = trustme.CA().issue_cert("games.example")
     chain = tmp_path / "chain.pem"
     certificate.private_key_and_cert_chain_pem.write_to_path(str(chain))
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    with start(url, tmp_path, tls_cert=str(chain), smtps="127.0.0.1:0") as server:
+    with start(tmp_path, tls_cert=str(chain), smtps="127.0.0.1:0") as server:
         with Wire(server.port) as wire:
             assert wire.ask("STARTTLS").startswith("220")
             wire.say(b"EHLO in the clear, once more\r\n")

@@ -32,7 +32,7 @@ def _every_question_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def watched(database_url: str, tmp_path: Path) -> Iterator[Running]:
-    with start(database_url, tmp_path, metrics="127.0.0.1:0") as running:
+    with start(tmp_path, database_url, metrics="127.0.0.1:0") as running:
         yield running
 
 

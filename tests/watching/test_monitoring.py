@@ -31,7 +31,7 @@ def test_promtool_accepts_the_rules_and_their_examples() -> None:
 def numbers(tmp_path: Path) -> Iterator[set[str]]:
     """The names of all samples that a server with a certificate and a copy has."""
     (tmp_path / "last-backup").touch()
-    with start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, metrics="127.0.0.1:0") as running:
+    with start(tmp_path, metrics="127.0.0.1:0") as running:
         _, page = get(running.metrics_port, "/metrics")
         families = list(text_string_to_metric_families(page))
         samples = {sample.name for family in families for sample in family.samples}

@@ -180,7 +180,7 @@ def test_a_heartbeat_in_the_future_does_not_count(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    with start(url, tmp_path) as server:
+    with start(tmp_path, url) as server:
         ahead = datetime.now(UTC) + timedelta(days=3, minutes=5)
         server.server.writer.submit(lambda c: heartbeats.beat(c, ahead)).result()
     assert "A clock is wrong: the server's last sign of life lies 3.0 days ahead of now." in status(
@@ -203,7 +203,7 @@ def test_it_changes_nothing_and_waits_for_no_writer(
     import sqlite3
 
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    with start(url, tmp_path):
+    with start(tmp_path, url):
         other = sqlite3.connect(tmp_path / "pbmserv.sqlite3", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         assert "Newest numbers: " in status(capsys, monkeypatch, url)

@@ -432,7 +432,7 @@ def test_a_game_that_tells_programs_no_facts(database_url: str, tmp_path: Path) 
 @pytest.mark.slow
 def test_the_example_bot_plays_a_whole_game(database_url: str, tmp_path: Path) -> None:
     assert len(BOT.read_text().splitlines()) <= 40
-    with start(database_url, tmp_path, signup="open") as server:
+    with start(tmp_path, database_url, signup="open") as server:
         alice = server.sign_up("alice", PASSWORD)
         challenge = f"blackbox challenge alice {PASSWORD} house-easy -size=4x4 -atoms=1"
         server.send(alice, challenge)

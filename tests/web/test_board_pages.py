@@ -37,7 +37,7 @@ def server(database_url: str, tmp_path: Path) -> Iterator[HandedIn]:
 @pytest.fixture
 def connected(database_url: str, tmp_path: Path) -> Iterator[Running]:
     """A server with sockets."""
-    with start(database_url, tmp_path, signup="open") as running:
+    with start(tmp_path, database_url, signup="open") as running:
         for name in ("alice", "bob"):
             running.sign_up(name, "wonder-land")
         yield running
@@ -298,10 +298,10 @@ def test_a_bot_has_moved_when_the_page_comes_back(connected: Running) -> None:
     assert "Your move" in alice.text
 
 
-def test_a_hint_stands_until_something_is_done_and_the_coach_reports(connected: Running) -> None:
-    connected.send(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
-    connected.reply(connected.letters(ALICE)[-1], "yes")
-    alice = Tab(connected.pages, page_of(connected.letters(ALICE)[-1])).load()
+def test_a_hint_stands_until_something_is_done_and_the_coach_reports(server: HandedIn) -> None:
+    server.send(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
+    server.reply(server.letters(ALICE)[-1], "yes")
+    alice = Tab(server.pages, page_of(server.letters(ALICE)[-1])).load()
     assert "Hint: 3 points" in alice.text
     assert "Report" not in alice.text
     alice.press("hint")
@@ -317,7 +317,7 @@ def test_a_hint_stands_until_something_is_done_and_the_coach_reports(connected: 
     assert "The coach needs" in alice.text
     assert "Ruled out" in alice.load().text
     assert "Report" not in alice.text
-    subjects = {letter.subject for letter in connected.letters(ALICE)}
+    subjects = {letter.subject for letter in server.letters(ALICE)}
     assert subjects >= {"A hint: Blackbox 1", "The coach's report: Blackbox 1"}
 
 

@@ -8,25 +8,24 @@ from urllib.parse import urlencode
 
 import pytest
 from browser_tab import Tab
-from running import Running, start
+from indoors import HandedIn, indoors
 
 KATE = "kate@players.example"
 
 
 @pytest.fixture
-def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
-    with start(database_url, tmp_path, signup="confirm", rate_confirmations="5/day") as running:
-        yield running
+def server(tmp_path: Path) -> Iterator[HandedIn]:
+    with indoors(tmp_path, signup="confirm", rate_confirmations="5/day") as house:
+        yield HandedIn(house)
 
 
-def sign_up(server: Running, name: str, address: str) -> Tab:
-    tab = Tab(server.web_port, "/signup")
+def sign_up(server: HandedIn, name: str, address: str) -> Tab:
+    tab = Tab(server.pages, "/signup")
     tab.post(urlencode({"name": name, "address": address}))
-    server.carry_out()
     return tab
 
 
-def test_a_signup_by_page_leads_to_a_first_game(server: Running) -> None:
+def test_a_signup_by_page_leads_to_a_first_game(server: HandedIn) -> None:
     assert "Look into your mail" in sign_up(server, "Kate", KATE).text
     (letter,) = server.letters(KATE)
     assert "Are you kate?" in letter.text
@@ -37,7 +36,7 @@ def test_a_signup_by_page_leads_to_a_first_game(server: Running) -> None:
     assert "Board 1" in server.letters(KATE)[-1].text
 
 
-def test_a_signup_that_cannot_be_says_why_and_sends_nothing(server: Running) -> None:
+def test_a_signup_that_cannot_be_says_why_and_sends_nothing(server: HandedIn) -> None:
     sign_up(server, "kate", KATE)
     server.reply(server.letters(KATE)[0], "yes")
     server.letters()
@@ -56,7 +55,7 @@ def test_a_signup_that_cannot_be_says_why_and_sends_nothing(server: Running) -> 
     assert not server.letters()
 
 
-def test_a_page_says_nothing_of_addresses_and_asks_one_only_a_few_times(server: Running) -> None:
+def test_a_page_says_nothing_of_addresses_and_asks_one_only_a_few_times(server: HandedIn) -> None:
     sign_up(server, "kate", KATE)
     server.reply(server.letters(KATE)[0], "yes")
     server.letters()
@@ -68,7 +67,7 @@ def test_a_page_says_nothing_of_addresses_and_asks_one_only_a_few_times(server: 
     assert len(server.letters(KATE)) <= 10
 
 
-def test_the_front_page_names_players_who_may_be_named(server: Running) -> None:
+def test_the_front_page_names_players_who_may_be_named(server: HandedIn) -> None:
     for name in ("kate", "bob"):
         sign_up(server, name, f"{name}@players.example")
         server.reply(server.letters(f"{name}@players.example")[-1], "yes")
@@ -78,10 +77,9 @@ def test_the_front_page_names_players_who_may_be_named(server: Running) -> None:
     server.reply(board, "a1,c4,e5,g2")
     server.reply(server.letters("bob@players.example")[-1], "prefs public=no")
     server.reply(server.letters(KATE)[-1], "resign")
-    page = Tab(server.web_port, "/").load()
+    page = Tab(server.pages, "/").load()
     assert "Who is playing" in page.text
     assert 'href="/players/kate"' in page.html
-    assert 'href="/hide"' in page.html
     who = page.text.partition("Who is playing")[2]
     assert "bob" not in who
     assert "a player" not in who

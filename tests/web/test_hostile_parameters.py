@@ -215,8 +215,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, P
     folder = tmp_path_factory.mktemp("local")
     secret = keep(folder / "token", new_token())
     named = {"operator_pages": "127.0.0.1:0", "operator_token": str(secret)}
-    url = f"sqlite:///{folder}/game.sqlite3"
-    with start(url, folder, mailbox="127.0.0.1:0", web_url="", **named) as running:
+    with start(folder, mailbox="127.0.0.1:0", web_url="", **named) as running:
         yield running, secret
 
 

@@ -31,8 +31,7 @@ BOTH = {"name1": "alice", "password1": "wonder-land", "name2": "bob", "password2
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("mailbox")
-    url = f"sqlite:///{folder}/game.sqlite3"
-    with start(url, folder, mailbox="127.0.0.1:0", web_url="") as running:
+    with start(folder, mailbox="127.0.0.1:0", web_url="") as running:
         yield running
 
 

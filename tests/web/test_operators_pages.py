@@ -61,9 +61,8 @@ def token(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(token: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("operators")
-    url = f"sqlite:///{folder}/game.sqlite3"
     named = {"operator_pages": "127.0.0.1:0", "operator_token": str(token)}
-    with start(url, folder, **named) as running:
+    with start(folder, **named) as running:
         yield running
 
 
@@ -573,7 +572,7 @@ def test_behind_a_proxy_it_answers_to_its_own_name_alone(tmp_path: Path) -> None
         "smtp": "127.0.0.1:0",
     }
     own = {"Host": "operators.example.org", "X-Forwarded-For": "192.0.2.1"}
-    with start(f"sqlite:///{tmp_path}/game.sqlite3", tmp_path, **named) as server:
+    with start(tmp_path, **named) as server:
         operator = Operator(server)
         assert operator.open("/").status == 403
         assert operator.ask("GET", "/", **own).place == "/desk/sign-in"

@@ -31,7 +31,7 @@ MERELS = GameInfo("merels", "Merels <&>", "Three in a row.", 1, 4, False, 1)
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("pages")
     settings = {"signup": "confirm", "web_url": "https://games.example"}
-    with start(f"sqlite:///{folder}/game.sqlite3", folder, **settings) as running:
+    with start(folder, **settings) as running:
         yield running
 
 
@@ -96,6 +96,7 @@ def test_the_front_page_plays_signs_up_and_shows_the_games(server: Running) -> N
     assert '<form method="post" action="/signup">' in page
     assert 'type="password"' not in page
     assert '<a href="/help/blackbox">' in page
+    assert 'href="/hide"' in page
     assert page.count("<h1>") == 1
     assert "<code>" not in page, "syntax lives in help"
     several = load(server, "/", games=(GAME.info, MERELS))

@@ -410,8 +410,7 @@ def octets_of(server: HandedIn, path: str, *other_statuses: int) -> bytes:
 
 
 def test_security_txt_names_the_operators(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/game.sqlite3"
-    with start(url, tmp_path, security_contact="security@games.example") as server:
+    with start(tmp_path, security_contact="security@games.example") as server:
         fields = dict(
             line.split(": ", 1)
             for line in Tab(server.pages, "/.well-known/security.txt").load().whole.splitlines()

@@ -26,7 +26,7 @@ CLOSE = b"\r\nConnection: close\r\n\r\n"
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("strict")
-    with start(f"sqlite:///{folder}/game.sqlite3", folder) as running:
+    with start(folder) as running:
         yield running
 
 

@@ -11,8 +11,7 @@ import re
 from dataclasses import dataclass
 
 from pbmserv.commands.grammar.consent_words import (
-    BEFORE_ONLY_YES,
-    BESIDE_ONLY_YES,
+    BESIDE_YES,
     DOUBT,
     HARMLESS,
     NEGATION,
@@ -20,7 +19,6 @@ from pbmserv.commands.grammar.consent_words import (
     NO_ALONE,
     NO_WORDS,
     ONLY_YES,
-    ONLY_YES_PHRASES,
     OPENING,
     SHORT,
     YES,
@@ -37,9 +35,6 @@ _CONTINUED = re.compile(
 _THUMB = re.compile("[\U0001f44d\U0001f44c\u2705\u2714]")
 _SIGNS = re.compile(r"[^\w'?\-]+")
 _SHORT = any_of(SHORT)
-
-_BUT_WORDS = re.compile(r"[^\w?']+")
-"""Characters between words, except question marks, since "ok?" is a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +71,15 @@ def consent_in(text: str) -> Consent | None:
 
 def says_yes(text: str) -> bool:
     """Return whether a text is a yes without any reservation."""
-    words = _BUT_WORDS.sub(" ", fold(text).lower().replace("why not", "")).split()
-    if " ".join(words) in ONLY_YES_PHRASES:
-        return True
-    first = words[1:2] if words and words[0] in BEFORE_ONLY_YES else words[:1]
-    return not ONLY_YES.isdisjoint(first) and BESIDE_ONLY_YES.issuperset(words)
+    words, is_yes = _without_contractions(fold(text)), False
+    while words:
+        yes = YES.match(words) or ONLY_YES.match(words)
+        match = yes or BESIDE_YES.match(words)
+        if match is None:
+            return False
+        is_yes |= yes is not None
+        words = words[match.end() :].strip()
+    return is_yes
 
 
 def begins_with_no(text: str) -> bool:
@@ -90,8 +89,7 @@ def begins_with_no(text: str) -> bool:
 
 def _answer(sentence: Sentence) -> bool | None:
     """Return `True` if a sentence says yes, `False` if it says no, `None` if it says neither."""
-    words = _SHORT.sub(lambda match: SHORT[match[0]], plain(sentence.text))
-    words = HARMLESS.sub("of course", " ".join(_SIGNS.sub(" ", words).split()))
+    words = _without_contractions(sentence.text)
     asks = words.endswith("?") and "of course" not in words
     words = words.rstrip("? ")
     whole = words
@@ -106,3 +104,9 @@ def _answer(sentence: Sentence) -> bool | None:
         return None
     is_yes = YES.match(words) or words in YES_ALONE or _THUMB.search(sentence.written)
     return True if is_yes else None
+
+
+def _without_contractions(text: str) -> str:
+    """Return words as the lists of words have them, and question marks."""
+    words = _SHORT.sub(lambda match: SHORT[match[0]], plain(text))
+    return HARMLESS.sub("of course", " ".join(_SIGNS.sub(" ", words).split()))

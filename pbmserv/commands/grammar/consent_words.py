@@ -111,6 +111,7 @@ SHORT = {
     "don't": "do not",
     "dont": "do not",
     "won't": "will not",
+    "it's": "it is",
     "let's": "let us",
     "lets": "let us",
     "you're": "you are",
@@ -118,25 +119,15 @@ SHORT = {
 }
 """English contractions, with and without their apostrophe."""
 
-ONLY_YES = frozenset(
-    ("yes", "yep", "yeah", "y", "ok", "okay", "sure", "confirm", "accept", "ja", "jawohl", "oui")
-) | {"si", "sí", "sim", "yup", "accepted", "evet", "igen", "kyllä", "joo", "да", "はい"}
-"""Words that say yes, alone or beside words that do not limit it."""
+ONLY_YES = any_of(phrases("y, i am in"))
+"""Phrases that say yes if nothing but `BESIDE_YES` is beside them: "I am in" may be "in Paris"."""
 
-ONLY_YES_PHRASES = frozenset(
-    ("let's go", "lets go", "let's play", "lets play", "with pleasure", "of course", "gladly")
-) | {"gerne", "sehr gerne", "avec plaisir", "game on", "i'm in", "count me in"}
-"""Phrases that say yes if there are no other words."""
-
-BEFORE_ONLY_YES = frozenset({"i", "we", "challenge"})
-"""Words before a yes: "I accept", "Challenge accepted!"."""
-
-BESIDE_ONLY_YES = ONLY_YES.union(
-    ("please", "pls", "thanks", "thank", "you", "of", "course", "gladly", "fine", "great", "good"),
-    ("let's", "lets", "let", "us", "go", "play", "i", "am", "do", "agree", "it", "is", "it's"),
-    ("that's", "that", "this", "me", "my", "sounds", "with", "pleasure", "confirmed", "we"),
-    ("your", "the", "challenge", "game", "invitation", "お願いします"),
-    ("bitte", "danke", "gern", "gerne", "merci", "bien", "sûr", "gracias", "grazie"),
+BESIDE_YES = any_of(
+    phrases(
+        "please, pls, thanks, thank you, you, i, we, me, my, your, the, that, this, it, is, am, do",
+        "fine, great, good, that is, it is, challenge, game, invitation, go, play, bitte, danke",
+        "merci, bien, sûr, gracias, grazie",
+    )
 )
 """Words that may accompany a yes without limiting it."""
 

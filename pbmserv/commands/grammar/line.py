@@ -18,7 +18,7 @@ from pbmserv.commands.grammar.unknown_lines import refuse_unknown_word
 from pbmserv.commands.grammar.word_forms import BOARD, SHORTEST_PASSWORD
 from pbmserv.commands.grammar.words import LONGEST_LINE, Word, with_bots, without_please, words_of
 from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY
-from pbmserv.commands.table.command_types import VOUCHED, Command
+from pbmserv.commands.table.command_types import VOUCHED, Command, Secret
 from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.row_types import Kind, Row, Trait
 from pbmserv.engine.plans import PLAN_WORDS
@@ -137,40 +137,34 @@ class _CommandLine:
     def without_password(self) -> Line | None:
         """Read the line as if it had no password, `None` if that makes no sense."""
         row = self.row.without(Kind.PASSWORD)
-        words = without_filler(row, self.words)
-        cursor = Cursor(row, self.game, in_order(row, words), self.games, STRANGER)
-        cursor.arguments.password = VOUCHED
-        return self._bare_line(cursor, words)
+        words = in_order(row, without_filler(row, self.words))
+        return self._read_as(row, words, password=VOUCHED)
 
     def without_writer(self) -> Line | None:
         """Read the line as if it named no writer, `None` if that makes no sense."""
         row = self.row.without_writer
         assert row is not None
-        words = without_filler(row, self.words)
-        cursor = Cursor(row, self.game, words, self.games, STRANGER, named=False)
-        return self._bare_line(cursor, words)
-
-    def _bare_line(self, cursor: Cursor, words: Sequence[Word]) -> Line | None:
-        """Read a line that has no secrets, `None` if it cannot be read."""
-        try:
-            arguments = read_parameters(cursor)
-        except Misread:
-            return None
-        echo = " ".join((self.front, *(word.raw for word in words)))
-        return Line(echo, cursor.row.build(arguments))
+        return self._read_as(row, without_filler(row, self.words), named=False)
 
     def with_proof(self) -> Line | None:
         """Read the line with an added userid and password, `None` if that makes no sense."""
         row = self.row.with_proof
         assert row is not None
-        cursor = Cursor(row, self.game, self.words, self.games, STRANGER)
+        return self._read_as(row, self.words)
+
+    def _read_as(
+        self, row: Row, words: Sequence[Word], *, named: bool = True, password: Secret | None = None
+    ) -> Line | None:
+        """Read the line as one of another row, `None` if it cannot be read so."""
+        cursor = Cursor(row, self.game, words, self.games, STRANGER, named=named)
+        cursor.arguments.password = password
         try:
             arguments = read_parameters(cursor)
         except Misread:
             return None
         if BOARD.fullmatch(arguments.userid):  # "show 12 13 14"
             return None
-        return Line(_echo(row, self.front, self.words), row.build(arguments))
+        return Line(_echo(row, self.front, words), row.build(arguments))
 
 
 def without_filler(row: Row, words: Sequence[Word]) -> Sequence[Word]:

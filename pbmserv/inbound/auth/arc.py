@@ -7,7 +7,7 @@ that of the last forwarder.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pbmserv.errors import NamesUnavailable
@@ -19,6 +19,7 @@ from pbmserv.inbound.auth.dkim import (
     signed_names,
     tags_of,
 )
+from pbmserv.inbound.auth.dmarc import Author
 from pbmserv.inbound.auth.findings import FAIL, PERMERROR, POLICY, TEMPERROR, Finding
 from pbmserv.inbound.auth.results import Statement, findings_from, statements_by
 from pbmserv.inbound.headers import Headers
@@ -41,7 +42,7 @@ def sealed_findings(
     recipient: str,
     resolver: Resolver,
     sealers: Collection[str],
-    is_aligned: Callable[[str, str], bool],
+    author: Author,
 ) -> list[Finding]:
     """Return the findings in the results that the last forwarder sealed, if it is trusted.
 
@@ -49,7 +50,6 @@ def sealed_findings(
 
     Args:
         sealers: trusted signing domains, in lower case.
-        is_aligned: returns whether a domain is aligned for ``"spf"`` or ``"dkim"``.
     """
     seals = headers.get("arc-seal", ())
     if not seals or not sealers:
@@ -68,7 +68,7 @@ def sealed_findings(
         return [failure]
     sealed = _sealed_signatures(headers, signature)
     statements = _sealed_statements(headers, last)
-    findings = findings_from(statements, sealed, headers, recipient, "arc", is_aligned)
+    findings = findings_from(statements, sealed, headers, recipient, "arc", author)
     reason = reason_not_to_count(signature, headers, recipient)
     if not reason:
         return findings

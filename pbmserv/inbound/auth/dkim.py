@@ -17,9 +17,10 @@ a wrong way once, and the original counts as the copy; but the words are still t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from pbmserv.errors import MailError, NamesUnavailable
+from pbmserv.inbound.auth.dmarc import Author
 from pbmserv.inbound.auth.domains import ascii_domain
 from pbmserv.inbound.auth.findings import FAIL, PASS, PERMERROR, POLICY, TEMPERROR, Finding
 from pbmserv.inbound.from_field import one_mailbox
@@ -58,13 +59,9 @@ def signature_findings(
     headers: Headers,
     recipient: str,
     resolver: Resolver,
-    is_aligned: Callable[[str], bool],
+    author: Author,
 ) -> list[Finding]:
-    """Verify the signatures of domains that are aligned with the From address. Never raises.
-
-    Args:
-        is_aligned: returns whether a signing domain (by `ascii_domain`) is aligned.
-    """
+    """Verify the signatures of domains that are aligned with the From address. Never raises."""
     fields = headers.get("dkim-signature", ())
     findings: list[Finding] = []
     for place, field in enumerate(fields[:MOST_SIGNATURES]):
@@ -72,7 +69,7 @@ def signature_findings(
         domain = ascii_domain(tags.get("d", ""))
         if domain is None:
             continue
-        if not is_aligned(domain):
+        if not author.is_aligned("dkim", domain):
             findings.append(Finding("dkim", POLICY, domain, note="not the sender's domain"))
         elif sum(finding.aligned for finding in findings) >= MOST_VERIFIED:
             note = "one signature too many"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pbmserv.inbound.auth.domains import organisation
+from pbmserv.inbound.auth.domains import aligned, organisation
 from pbmserv.mail.dns import Resolver, record_tags
 
 
@@ -31,6 +31,20 @@ class Policy:
 
 NO_POLICY = Policy()
 """Alignment is relaxed by default (RFC 7489 section 6.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """The From address of a mail: its domain (by `ascii_domain`), and the domain's policy."""
+
+    domain: str
+    policy: Policy
+
+    def is_aligned(self, method: str, domain: str) -> bool:
+        """Return whether a domain that ``"spf"`` or ``"dkim"`` proves vouches for the address."""
+        strict = self.policy.strict_spf if method == "spf" else self.policy.strict_dkim
+        return aligned(domain, self.domain, strict=strict)
+
 
 _ACTIONS = frozenset(("none", "quarantine", "reject"))
 

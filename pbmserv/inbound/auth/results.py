@@ -17,7 +17,7 @@ unreadable, its method is ignored, because the statement could contradict the ot
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pbmserv.inbound.auth.dkim import (
@@ -27,6 +27,7 @@ from pbmserv.inbound.auth.dkim import (
     reason_not_to_count,
     tags_of,
 )
+from pbmserv.inbound.auth.dmarc import Author
 from pbmserv.inbound.auth.domains import ascii_domain
 from pbmserv.inbound.auth.findings import PASS, POLICY, Finding
 from pbmserv.inbound.headers import Headers, comment_end, read_headers, split_block
@@ -93,7 +94,7 @@ def findings_from(
     headers: Headers,
     recipient: str,
     method: str,
-    is_aligned: Callable[[str, str], bool],
+    author: Author,
 ) -> list[Finding]:
     """Return the findings that follow from the statements of a trusted server.
 
@@ -102,7 +103,6 @@ def findings_from(
     Args:
         signatures: the DKIM-Signature fields that the server saw.
         method: the method of the findings.
-        is_aligned: returns whether a domain is aligned for ``"spf"`` or ``"dkim"``.
     """
     if len({statement.result for statement in statements if statement.method == "dmarc"}) > 1:
         return [Finding(method, POLICY, note="the statements contradict each other")]
@@ -110,7 +110,7 @@ def findings_from(
     for statement in statements:
         if statement.result != PASS or statement.method not in {"spf", "dkim"}:
             continue
-        if not statement.domain or not is_aligned(statement.method, statement.domain):
+        if not statement.domain or not author.is_aligned(statement.method, statement.domain):
             continue
         if any(statement.contradicts(other) for other in statements):
             note = "the statements contradict each other"

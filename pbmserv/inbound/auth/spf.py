@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from pbmserv.errors import NamesUnavailable
+from pbmserv.inbound.auth.dmarc import Author
 from pbmserv.inbound.auth.domains import ascii_domain
 from pbmserv.inbound.auth.findings import NONE, PASS, PERMERROR, POLICY, TEMPERROR, Finding
 from pbmserv.mail.dns import Resolver
@@ -21,23 +21,18 @@ NOBODY = {4: "203.0.113.77", 6: "2001:db8:77::77"}
 _UNUSUAL = re.compile(r"[^A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]")
 
 
-def spf_finding(
-    envelope: Envelope, resolver: Resolver, is_aligned: Callable[[str], bool]
-) -> Finding:
+def spf_finding(envelope: Envelope, resolver: Resolver, author: Author) -> Finding:
     """Check whether the client may send for the envelope's domain. Never raises.
 
     A null sender has no domain; then the domain of the client's HELO counts. Domains that are not
     aligned with the From address are not queried: they prove nothing, and a stranger's name servers
     could be slow.
-
-    Args:
-        is_aligned: returns whether a domain (by `ascii_domain`) is aligned with the From address.
     """
     sender, hello = envelope.sender, envelope.hello
     domain = ascii_domain(sender.rpartition("@")[2] if sender else hello)
     if domain is None or "." not in domain:
         return Finding("spf", NONE, note="no domain to ask")
-    if not is_aligned(domain):
+    if not author.is_aligned("spf", domain):
         return Finding("spf", POLICY, domain, note="not the sender's domain")
     address = address_of(envelope.peer)
     if address is None:

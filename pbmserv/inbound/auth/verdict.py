@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pbmserv.errors import MailError, NamesUnavailable
 from pbmserv.inbound.auth.arc import sealed_findings
 from pbmserv.inbound.auth.dkim import signature_findings
-from pbmserv.inbound.auth.dmarc import Policy, published_policy
-from pbmserv.inbound.auth.domains import aligned, ascii_domain
+from pbmserv.inbound.auth.dmarc import Author, Policy, published_policy
+from pbmserv.inbound.auth.domains import ascii_domain
 from pbmserv.inbound.auth.findings import FAIL, POLICY, TEMPERROR, Finding
 from pbmserv.inbound.auth.results import findings_from, own_statements, statements_by
 from pbmserv.inbound.auth.spf import spf_finding
@@ -56,52 +56,40 @@ def examine(envelope: Envelope, trusted: Trusted, resolver: Resolver) -> Verdict
         headers, _, sender = read_head(envelope.raw)
     except MailError as error:
         return Verdict(FAIL, str(error))
-    author = ascii_domain(sender.rpartition("@")[2])
-    if author is None or "." not in author:
+    domain = ascii_domain(sender.rpartition("@")[2])
+    if domain is None or "." not in domain:
         return Verdict(FAIL, "the From address has no domain that could vouch for it")
     try:
-        author_policy = published_policy(author, resolver)
+        policy = published_policy(domain, resolver)
     except NamesUnavailable:
-        author_policy = Policy(strict_dkim=True, strict_spf=True)
-    findings = _findings(envelope, headers, author, author_policy, trusted, resolver)
-    result = _result(findings, author_policy)
-    return Verdict(result, _summary(findings, author, author_policy))
+        policy = Policy(strict_dkim=True, strict_spf=True)
+    author = Author(domain, policy)
+    findings = _findings(envelope, headers, author, trusted, resolver)
+    return Verdict(_result(findings, policy), _summary(findings, author))
 
 
 def _findings(
-    envelope: Envelope,
-    headers: Headers,
-    author: str,
-    author_policy: Policy,
-    trusted: Trusted,
-    resolver: Resolver,
+    envelope: Envelope, headers: Headers, author: Author, trusted: Trusted, resolver: Resolver
 ) -> list[Finding]:
     """Return the results of all checks that apply to a mail."""
     raw, recipient = envelope.raw, envelope.recipient
-
-    def is_aligned(method: str, domain: str) -> bool:
-        strict = author_policy.strict_spf if method == "spf" else author_policy.strict_dkim
-        return aligned(domain, author, strict=strict)
-
     findings: list[Finding] = []
     if envelope.is_direct:
-        findings.append(spf_finding(envelope, resolver, lambda domain: is_aligned("spf", domain)))
+        findings.append(spf_finding(envelope, resolver, author))
     elif envelope.handed_on and trusted.server:
         statements = own_statements(trusted.server, trusted.hops, raw)
         fields = headers.get("dkim-signature", ())
         if statements:
-            findings += findings_from(statements, fields, headers, recipient, "relay", is_aligned)
+            findings += findings_from(statements, fields, headers, recipient, "relay", author)
         elif statements_by(trusted.server, headers.get("authentication-results", ())):
             findings.append(Finding("relay", POLICY, note="it stands where others can write"))
-    findings += signature_findings(
-        raw, headers, recipient, resolver, lambda domain: is_aligned("dkim", domain)
-    )
+    findings += signature_findings(raw, headers, recipient, resolver, author)
     if not any(finding.proves for finding in findings):
-        findings += sealed_findings(raw, headers, recipient, resolver, trusted.sealers, is_aligned)
+        findings += sealed_findings(raw, headers, recipient, resolver, trusted.sealers, author)
     return findings
 
 
-def _result(findings: Collection[Finding], author_policy: Policy) -> str:
+def _result(findings: Collection[Finding], policy: Policy) -> str:
     """Return the result of all checks together; see `Verdict`."""
     if any(finding.proves for finding in findings):
         return "pass"
@@ -111,13 +99,15 @@ def _result(findings: Collection[Finding], author_policy: Policy) -> str:
         return "unchecked"
     is_excused = any(finding.excuses for finding in findings)
     had_spf = any(finding.method == "spf" for finding in findings)
-    is_forged = author_policy.published == "reject" and had_spf and not is_excused
+    is_forged = policy.published == "reject" and had_spf and not is_excused
     return "forged" if is_forged else FAIL
 
 
-def _summary(findings: Collection[Finding], author: str, author_policy: Policy) -> str:
+def _summary(findings: Collection[Finding], author: Author) -> str:
     """Return all findings and DMARC's in one line, for the log."""
-    published = author_policy.published
+    published = author.policy.published
     dmarc = "pass" if any(finding.proves for finding in findings) else "fail"
     policy_note = f"(p={published})" if published else "(no policy)"
-    return "; ".join([*map(str, findings), f"dmarc={dmarc} header.from={author} {policy_note}"])
+    return "; ".join(
+        [*map(str, findings), f"dmarc={dmarc} header.from={author.domain} {policy_note}"]
+    )

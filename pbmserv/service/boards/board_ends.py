@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pbmserv.engine.position import Position
@@ -23,23 +23,7 @@ from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.operators.boards import set_rated
 from pbmserv.store.tables.boards import BoardStatus
 
-
-@dataclass(frozen=True, slots=True)
-class BoardEnd:
-    """Words for the letters about the end of a board.
-
-    Attributes:
-        words: for all: ``ratings``, see `rating.rate_ended_board`; ``opening``, the number of turns
-            without which giving up does not count.
-        own_words: for the player: ``daily``, the result of the day's box, or ``of_event``, the
-            event to which the box belongs.
-    """
-
-    words: Mapping[str, Any]
-    own_words: Mapping[str, Any]
-
-
-GOES_ON = BoardEnd({"ratings": []}, {})
+GOES_ON: Mapping[str, Any] = {"ratings": []}
 """The words about the end of a board that is not over."""
 
 
@@ -49,8 +33,12 @@ def end_board(
     after: Position,
     outcome: Outcome,
     undecided: Sequence[str],
-) -> BoardEnd:
+) -> Mapping[str, Any]:
     """Record that a board is over.
+
+    Returns:
+        Words for its letters: ``ratings``, see `rating.rate_ended_board`; ``opening``, the number
+        of turns without which giving up does not count; and those of `settle_shared`.
 
     Raises:
         ServerFault: the game's outcome makes no sense.
@@ -70,12 +58,8 @@ def end_board(
     keep_scores(context, board, after, ended.at)
     shared = settle_shared(context, board, after)
     reports.queue_wanted_reports(context, board, after)
-    words: dict[str, Any] = {"ratings": ended.words}
-    if early:
-        words["opening"] = after.game.info.opening
-    if board.bots:  # the house may make the last move, and reads no letters
-        return BoardEnd(words | shared, {})
-    return BoardEnd(words, shared)
+    opening = {"opening": after.game.info.opening} if early else {}
+    return {"ratings": ended.words, **opening, **shared}
 
 
 def everybody_played(board: BoardRow, after: Position) -> bool:

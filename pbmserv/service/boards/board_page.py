@@ -24,7 +24,7 @@ from pbmserv.service.boards.listed_moves import ListedMove, known_to, moves_so_f
 from pbmserv.service.boards.newest_words import Saying, newest_words
 from pbmserv.service.boards.reports import CoachPart, coach_part
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.looks import Looks
+from pbmserv.service.core.page_contexts import PageContexts
 from pbmserv.service.core.secret_boxes import is_shut
 from pbmserv.service.time.timekeeping import bank_words
 from pbmserv.store.boards import boards
@@ -181,8 +181,8 @@ class BoardPages:
         locks: those of the players whose pages are made.
     """
 
-    def __init__(self, looks: Looks) -> None:
-        self._looks = looks
+    def __init__(self, contexts: PageContexts) -> None:
+        self._contexts = contexts
         self.locks = PlayerLocks()
 
     async def page(self, token: str, look: Look) -> BoardPage | None:
@@ -193,11 +193,11 @@ class BoardPages:
         Raises:
             TooMany: the player looks too often.
         """
-        link = self._looks.link(token, Purpose.BOARD)
+        link = self._contexts.link(token, Purpose.BOARD)
         if link is None:
             return None
         if look.draft or look.tap or look.check or look.step is not None:
-            self._looks.services.traffic.count("look", str(link.player))
+            self._contexts.services.traffic.count("look", str(link.player))
         async with self.locks.of(link.player):
             return await asyncio.to_thread(self.make_page, token, look)
 
@@ -207,14 +207,14 @@ class BoardPages:
         Raises:
             TooMany: it looks too often.
         """
-        link = self._looks.link(token, Purpose.BOARD)
+        link = self._contexts.link(token, Purpose.BOARD)
         if link is not None:
-            self._looks.services.traffic.count("look", str(link.player))
+            self._contexts.services.traffic.count("look", str(link.player))
         return await self.page(token, Look())
 
     def make_page(self, token: str, look: Look) -> BoardPage | None:
         """Return the page for its player from the record; ``None`` if the link is not valid."""
-        with self._looks.context() as context:
+        with self._contexts.open() as context:
             seated = self.seat_of(context, token)
             if seated is None:
                 return None
@@ -225,7 +225,7 @@ class BoardPages:
 
     def seat_of(self, context: CommandContext, token: str) -> tuple[BoardRow, Sitter] | None:
         """Return the board of a token and its reader's seat; ``None`` if the token is not valid."""
-        link = self._looks.link(token, Purpose.BOARD)
+        link = self._contexts.link(token, Purpose.BOARD)
         if link is None:
             return None
         board = boards.load(context.connection, link.about)

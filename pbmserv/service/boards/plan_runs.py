@@ -52,7 +52,7 @@ def play_queued_moves(context: CommandContext, answer: Answer) -> Answer:
     move before them.
     """
     plans_by_board = dict(context.current.moved)
-    for board_id, plans in context.current.moved.copy().items():
+    for board_id, plans in list(plans_by_board.items()):
         if plans:
             run = _Run(context, board_id, plans)
             run.play()

@@ -11,7 +11,6 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.record import Ply
 from pbmserv.engine.table import OFFER
 from pbmserv.engine.types import Seat
-from pbmserv.service.boards.board_ends import BoardEnd
 from pbmserv.service.boards.followers import news_to_followers
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -39,7 +38,7 @@ class LoggedPly:
     after: Position
     words: Said
     undecided: Sequence[str]
-    end: BoardEnd
+    end: Mapping[str, Any]
     clocks: Sequence[SeatClock]
 
     @property
@@ -56,7 +55,7 @@ class LoggedPly:
     @property
     def words_for_all(self) -> Mapping[str, Any]:
         """Words in the letters to all players."""
-        return {"undecided": list(self.undecided), **self.end.words}
+        return {"undecided": list(self.undecided), **self.end}
 
 
 def answer_about_ply(context: CommandContext, logged: LoggedPly) -> Answer:
@@ -79,7 +78,6 @@ def _own_part(context: CommandContext, logged: LoggedPly) -> Part:
         "event": "moved",
         "said_to": logged.words if board.seats - len(board.bots) > 1 else "",
         **logged.words_for_all,
-        **logged.end.own_words,
         **_bank_words(context, logged, seat),
     }
     return _part_about_board(logged, words, seat)

@@ -2,7 +2,7 @@
 
 * Who commands what: an `actor` hands in a `submission`.
 * What a handler (`handler`) gets: a `context`, which holds the `services` of the process, the
-  `command_state` and the `budget`. Pages get one by `looks`.
+  `command_state` and the `budget`. Pages get one by `page_contexts`.
 * What it asks: `lookup` finds games, boards and players, `free_userids` new names. `contact` knows
   blocks between people, `flood_limits` limits letters, `secret_boxes` protects boxes, and
   `refusals` has the refusals that several commands share.

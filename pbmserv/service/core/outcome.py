@@ -74,6 +74,15 @@ class Answer:
     parts: tuple[Part, ...] = ()
     notifications: tuple[Notification, ...] = ()
 
+    def letters(self, sitter: Sitter) -> tuple[Notification, ...]:
+        """Return all letters after an act that no mail asked for.
+
+        Args:
+            sitter: the player who gets the answer as a letter.
+        """
+        own = (Notification.sitter(sitter, part) for part in self.parts)
+        return *own, *self.notifications
+
     def with_words(self, **words: Any) -> Answer:
         """Return the answer with more words in each part."""
         parts = (replace(part, words={**part.words, **words}) for part in self.parts)

@@ -259,8 +259,8 @@ def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notificat
     event_entries.change(context.connection, event.id, entry.player_id, status=EntryStatus.LEFT)
     notifications: list[Notification] = []
     for game in _games_of(context, event, entry.player_id):
-        board = boards.lock(context.connection, game.board_id) if game.board_id else None
-        if not game.is_open or board is None or board.status not in RUNNING:
+        board = _lock_running_board(context, game) if game.is_open else None
+        if board is None:
             continue
         sitter = board.sitters[_seat_of(game, entry.player_id)]
         after = context.position(board).withdraw(sitter.seat)
@@ -279,8 +279,8 @@ def decide_next(context: CommandContext, event: Event) -> list[Notification] | N
         return None
     notifications: list[Notification] = []
     for game in games:
-        board = boards.lock(context.connection, game.board_id) if game.board_id else None
-        if board is None or board.status not in RUNNING:
+        board = _lock_running_board(context, game)
+        if board is None:
             continue
         late = [Seat(n) for n, clock in enumerate(board.clocks) if clock.since is not None]
         notifications += decide(context, event, game, board, late)
@@ -298,13 +298,14 @@ def decide(
     event_games.settle(context.connection, event.id, game, _points_without(losers), "decided")
     if not losers:
         boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
-        return _to_both(context, event, board, "annulled")
+        ids = [sitter.player_id for sitter in board.sitters]
+        entries = event_entries.of_event(context.connection, event.id, player_ids=ids)
+        return letters.news(context, event, entries, "annulled", board=board.id)
     sitter = board.sitters[losers[0]]
     position = context.position(board)
     after = position.lapse(sitter.seat) if len(losers) > 1 else position.forfeit(sitter.seat)
     answer = plies.log_ply(context, board, sitter, after, UNSAID)
-    own = [Notification.sitter(sitter, part) for part in answer.parts]
-    return [*own, *answer.notifications]
+    return list(answer.letters(sitter))
 
 
 def _points_without(losers: Sequence[Seat]) -> tuple[int, int]:
@@ -355,6 +356,12 @@ def _games_of(context: CommandContext, event: Event, player_id: int) -> list[Pai
     return [game for game in games if kind_of(event).keeps_groups or game.round == event.round]
 
 
+def _lock_running_board(context: CommandContext, game: Pairing) -> BoardRow | None:
+    """Return the board of a game, locked; `None` for a bye or if the board is over."""
+    board = boards.lock(context.connection, game.board_id) if game.board_id else None
+    return board if board is not None and board.status in RUNNING else None
+
+
 def _is_settled(context: CommandContext, game: Pairing) -> bool:
     newest = event_games.of_board(context.connection, game.board_id or 0)
     assert newest is not None
@@ -378,8 +385,8 @@ def _remove(context: CommandContext, event: Event, player_id: int, why: str) -> 
     notifications = []
     for game in _games_of(context, event, player_id):
         event_games.settle(context.connection, event.id, game, NOT_COUNTED, "removed")
-        board = boards.lock(context.connection, game.board_id) if game.board_id else None
-        if board is None or board.status not in RUNNING:
+        board = _lock_running_board(context, game)
+        if board is None:
             continue
         boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
         opponent = _players_of(game)[1 - _seat_of(game, player_id)]
@@ -422,17 +429,6 @@ def _penalise(
     ):  # the recurring entry has entered it
         event_entries.drop(connection, following.id, player_id)
     return letters.news(context, event, [entry], "barred", until=f"{until:%Y-%m-%d}", ended=ended)
-
-
-def _to_both(
-    context: CommandContext, event: Event, board: BoardRow, topic: str
-) -> list[Notification]:
-    entries = [
-        entry
-        for sitter in board.sitters
-        if (entry := event_entries.of_player(context.connection, event.id, sitter.player_id))
-    ]
-    return letters.news(context, event, entries, topic, board=board.id)
 
 
 # -- the end -------------------------------------------------------------------------------------

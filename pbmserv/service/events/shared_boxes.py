@@ -141,8 +141,7 @@ def _give_up(context: CommandContext, row: SharedBoard) -> list[Notification]:
     sitter = board.sitter_of(row.player_id) or board.sitters[0]
     after = context.position(board).withdraw(sitter.seat)
     answer = plies.log_ply(context, board, sitter, after, UNSAID)
-    own = [Notification.sitter(sitter, part) for part in answer.parts]
-    return [letter for letter in (*own, *answer.notifications) if letter.player_id != row.player_id]
+    return [letter for letter in answer.letters(sitter) if letter.player_id != row.player_id]
 
 
 def is_open(context: CommandContext, event: Event) -> bool:

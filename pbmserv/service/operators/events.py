@@ -172,12 +172,8 @@ def decide(context: CommandContext, by: Signature, number: int, result: str) -> 
     else:
         event_games.settle(context.connection, event.id, game, RESULTS[result], "decided")
     events.change(context.connection, event.id, due_at=context.now)
-    entries = [
-        entry
-        for player_id in (game.first_id, game.second_id)
-        if player_id is not None
-        and (entry := event_entries.of_player(context.connection, event.id, player_id))
-    ]
+    ids = [player_id for player_id in (game.first_id, game.second_id) if player_id is not None]
+    entries = event_entries.of_event(context.connection, event.id, player_ids=ids)
     notifications = letters.news(
         context, event, entries, "decided", board=number, why=by.why, result=_in_words(result)
     )

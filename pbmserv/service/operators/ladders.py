@@ -65,10 +65,9 @@ def settle(context: CommandContext, _: Signature, number: int, winner: str) -> D
     loser = losers[0]
     after = context.position(board).withdraw(loser.seat)
     answer = plies.log_ply(context, board, loser, after, UNSAID)
-    own = [Notification.sitter(loser, part) for part in answer.parts]
     summary = f"{winner.lower()} has won board {number}; the ladder follows in a minute."
     facts = {"winner": winner.lower()}
-    return Deed("settle", f"board {number}", summary, (*own, *answer.notifications), facts)
+    return Deed("settle", f"board {number}", summary, answer.letters(loser), facts)
 
 
 def annul(context: CommandContext, by: Signature, number: int) -> Deed:

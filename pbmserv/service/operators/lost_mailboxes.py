@@ -20,7 +20,6 @@ from pbmserv.service.operators.people import account_part, human_named
 from pbmserv.store import audit
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.operators import people as operator_people
 from pbmserv.store.tables.accounts import PlayerState
 
 
@@ -78,7 +77,7 @@ def rename(context: CommandContext, by: Signature, userid: str, new: str) -> Dee
     connection = context.connection
     players.change(connection, player.id, {"userid": new})
     audit.retarget(connection, player.userid, new)
-    operator_people.reserve(connection, player.userid, context.now)
+    players.reserve(connection, player.userid, context.now)
     letters = []
     if player.active:
         part = account_part("renamed", new, by, other=player.userid)

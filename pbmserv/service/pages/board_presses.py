@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pbmserv.errors import Refusal
 from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.board_page import BoardPage, BoardPages, Look, full_page
-from pbmserv.service.core.looks import Looks
+from pbmserv.service.core.page_contexts import PageContexts
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
 from pbmserv.service.pages.play import Play
 from pbmserv.store.delivery import inbox, outbox
@@ -63,8 +63,8 @@ class BoardPresses:
         play: carries out commands.
     """
 
-    def __init__(self, looks: Looks, pages: BoardPages, play: Play) -> None:
-        self._looks = looks
+    def __init__(self, contexts: PageContexts, pages: BoardPages, play: Play) -> None:
+        self._contexts = contexts
         self._pages = pages
         self._play = play
 
@@ -88,7 +88,7 @@ class BoardPresses:
         return outcome
 
     def _request(self, token: str, press: Press) -> PageRequest | None:
-        with self._looks.context() as context:
+        with self._contexts.open() as context:
             seated = self._pages.seat_of(context, token)
         if seated is None:
             return None
@@ -108,7 +108,7 @@ class BoardPresses:
 
     def _outcome(self, token: str, press: Press, mail_id: int) -> Pressed | None:
         """Return the outcome of a press, by the letters that answer its inbox row."""
-        with self._looks.context() as context:
+        with self._contexts.open() as context:
             seated = self._pages.seat_of(context, token)
             if seated is None:
                 return None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.looks import Looks
+from pbmserv.service.core.page_contexts import PageContexts
 from pbmserv.service.schedule.deadlines import deadline_of
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -33,8 +33,8 @@ REFRESHED = timedelta(hours=1)
 class Calendars:
     """Answers for players' calendars."""
 
-    def __init__(self, looks: Looks) -> None:
-        self._looks = looks
+    def __init__(self, contexts: PageContexts) -> None:
+        self._contexts = contexts
 
     async def read(self, token: str) -> bytes | None:
         """Return the calendar of a token; ``None`` if the token is not, or no longer, valid.
@@ -42,14 +42,14 @@ class Calendars:
         Raises:
             TooMany: the player looks too often.
         """
-        link = self._looks.services.mail_domain.ring.read(token)
+        link = self._contexts.services.mail_domain.ring.read(token)
         if link is None or link.purpose is not Purpose.CALENDAR:
             return None
-        self._looks.services.traffic.count("look", str(link.player))
+        self._contexts.services.traffic.count("look", str(link.player))
         return await asyncio.to_thread(self._read, link)
 
     def _read(self, link: ReplyAddress) -> bytes | None:
-        with self._looks.context() as context:
+        with self._contexts.open() as context:
             player = players.active_of(context.connection, link)
             return None if player is None else _calendar(context, player)
 

@@ -22,7 +22,7 @@ from pbmserv.service.accounts import preferences
 from pbmserv.service.boards.board_page import BoardPage, BoardPages, listed_page
 from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.looks import Looks
+from pbmserv.service.core.page_contexts import PageContexts
 from pbmserv.service.pages.calendar import calendar_token
 from pbmserv.service.pages.form_commands import command_of
 from pbmserv.service.pages.new_games import NewGames, new_games
@@ -100,8 +100,8 @@ class PersonalPages:
         play: carries out commands.
     """
 
-    def __init__(self, looks: Looks, board_pages: BoardPages, play: Play) -> None:
-        self._looks = looks
+    def __init__(self, contexts: PageContexts, board_pages: BoardPages, play: Play) -> None:
+        self._contexts = contexts
         self._boards = board_pages
         self._play = play
 
@@ -111,10 +111,10 @@ class PersonalPages:
         Raises:
             TooMany: the player looks too often.
         """
-        link = self._looks.link(token, Purpose.PAGE)
+        link = self._contexts.link(token, Purpose.PAGE)
         if link is None:
             return None
-        self._looks.services.traffic.count("look", str(link.player))
+        self._contexts.services.traffic.count("look", str(link.player))
         async with self._boards.locks.of(link.player):
             return await asyncio.to_thread(self._page, token)
 
@@ -146,21 +146,21 @@ class PersonalPages:
 
     def _player(self, context: CommandContext, token: str) -> tuple[Player, ReplyAddress] | None:
         """Return the player of a token and its link; `None` if the link has ended."""
-        link = self._looks.link(token, Purpose.PAGE)
+        link = self._contexts.link(token, Purpose.PAGE)
         if link is None or context.now.date() > last_day(link):
             return None
         player = players.active_of(context.connection, link)
         return None if player is None else (player, link)
 
     def _page(self, token: str) -> PersonalPage | None:
-        with self._looks.context() as context:
+        with self._contexts.open() as context:
             player_and_link = self._player(context, token)
             return None if player_and_link is None else _shown(context, *player_and_link, token)
 
     # -- presses ---------------------------------------------------------------------------
 
     def _request(self, token: str, fields: Mapping[str, str]) -> PageRequest | None:
-        with self._looks.context() as context:
+        with self._contexts.open() as context:
             player_and_link = self._player(context, token)
             if player_and_link is None:
                 return None
@@ -173,7 +173,7 @@ class PersonalPages:
 
     def _outcome(self, token: str, mail_id: int) -> Change:
         """Return the outcome of a form, by the letters that answer its inbox row."""
-        with self._looks.context() as context:
+        with self._contexts.open() as context:
             player_and_link = self._player(context, token)
             if player_and_link is None:  # the command has ended the link
                 return Change(is_open=False)

@@ -11,7 +11,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from pbmserv.service.core.budget import Budget
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.looks import Looks
+from pbmserv.service.core.page_contexts import PageContexts
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -20,8 +20,8 @@ T = TypeVar("T")
 class PublicPages:
     """Looks up the facts of public pages."""
 
-    def __init__(self, looks: Looks) -> None:
-        self._looks = looks
+    def __init__(self, contexts: PageContexts) -> None:
+        self._contexts = contexts
 
     async def read(
         self, look: Callable[Concatenate[CommandContext, P], T], *args: P.args, **kwargs: P.kwargs
@@ -35,7 +35,7 @@ class PublicPages:
         """
 
         def look_up() -> T:
-            with self._looks.context() as context:
+            with self._contexts.open() as context:
                 context.budget = Budget()
                 try:
                     return look(context, *args, **kwargs)

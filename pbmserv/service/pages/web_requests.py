@@ -13,7 +13,7 @@ from pbmserv.service.accounts.subscriptions import Subscription
 from pbmserv.service.boards import invitation_answers
 from pbmserv.service.boards.board_page import BoardPages
 from pbmserv.service.core.actor import holder_of
-from pbmserv.service.core.looks import Looks
+from pbmserv.service.core.page_contexts import PageContexts
 from pbmserv.service.pages.board_presses import BoardPresses
 from pbmserv.service.pages.calendar import Calendars
 from pbmserv.service.pages.page_forms import ConfirmForm, SignupForm, UnsubscribeForm
@@ -53,22 +53,22 @@ class WebRequests:
         hot_seats: boxes that are filled by hand.
     """
 
-    def __init__(self, looks: Looks, play: Play) -> None:
-        self._looks = looks
-        self._ring = looks.services.mail_domain.ring
+    def __init__(self, contexts: PageContexts, play: Play) -> None:
+        self._contexts = contexts
+        self._ring = contexts.services.mail_domain.ring
         self._play = play
-        self.boards = BoardPages(looks)
-        self.presses = BoardPresses(looks, self.boards, play)
-        self.public = PublicPages(looks)
-        self.guest_boxes = GuestBoxes(looks.services, looks.clock)
-        self.calendars = Calendars(looks)
-        self.hot_seats = HotSeats(looks.services, looks.database, play.ask)
-        self.personal = PersonalPages(looks, self.boards, play)
+        self.boards = BoardPages(contexts)
+        self.presses = BoardPresses(contexts, self.boards, play)
+        self.public = PublicPages(contexts)
+        self.guest_boxes = GuestBoxes(contexts.services, contexts.clock)
+        self.calendars = Calendars(contexts)
+        self.hot_seats = HotSeats(contexts.services, contexts.database, play.ask)
+        self.personal = PersonalPages(contexts, self.boards, play)
 
     def visit(self, token: str) -> str | None:
         """Return a new visit's token for the token of a link or visit; `None` if it opens no
         page."""
-        return visit_token(self._ring, token, self._looks.clock.now())
+        return visit_token(self._ring, token, self._contexts.clock.now())
 
     def is_link(self, token: str) -> bool:
         """Return whether a token belongs to a letter's link, whose visit has not begun."""
@@ -76,13 +76,13 @@ class WebRequests:
         return (
             link is not None
             and not is_visit(link)
-            and visit_of(link, self._looks.clock.now()) is not None
+            and visit_of(link, self._contexts.clock.now()) is not None
         )
 
     def has_ended(self, token: str) -> bool:
         """Return whether a token belongs to a visit that is over."""
         link = self._ring.read(token)
-        return link is not None and has_ended(link, self._looks.clock.now())
+        return link is not None and has_ended(link, self._contexts.clock.now())
 
     async def signup(self, token: str) -> SignupState | None:
         """Return the signup of a confirmation link; `None` if the link has ended."""
@@ -130,14 +130,14 @@ class WebRequests:
     # -- looks -----------------------------------------------------------------------------
 
     def _signup(self, reply_address: ReplyAddress) -> SignupState | None:
-        with self._looks.context() as context:
+        with self._contexts.open() as context:
             request = signups.by_id(context.connection, reply_address.about)
             if request is None or not signing_up.can_be_confirmed(request, context.now):
                 return None
         return SignupState(request.userid, request.address, request.player_id is not None)
 
     def _subscription(self, reply_address: ReplyAddress) -> Subscription | None:
-        with self._looks.context(holder_of(reply_address)) as context:
+        with self._contexts.open(holder_of(reply_address)) as context:
             if reply_address.purpose is Purpose.UNINVITED:
                 userid = invitation_answers.inviter_of(context, reply_address)
                 return None if userid is None else Subscription("invitations", userid)

@@ -304,11 +304,7 @@ class _RunningClocks:
             position.lapse(sitter.seat) if why["lost_by_both"] else position.forfeit(sitter.seat)
         )
         forfeited = _forfeit(self._context, self._board, sitter, after, why)
-        answer = plan_runs.play_queued_moves(self._context, forfeited)
-        return (
-            *(Notification.sitter(sitter, part) for part in answer.parts),
-            *answer.notifications,
-        )
+        return plan_runs.play_queued_moves(self._context, forfeited).letters(sitter)
 
     def _is_lost_by_both(self, loser: Sitter) -> bool:
         """Return whether the other player was late, too, so that the event or ladder of the board
@@ -328,11 +324,7 @@ class _RunningClocks:
             position = self._context.position(board)
             why = _reason(sitter, clock, None)
             after = position.forfeit(sitter.seat)
-            answer = _forfeit(self._context, board, sitter, after, why)
-            notifications += [
-                *(Notification.sitter(sitter, part) for part in answer.parts),
-                *answer.notifications,
-            ]
+            notifications += _forfeit(self._context, board, sitter, after, why).letters(sitter)
         return notifications
 
     def _not_played(self, late: Sequence[str]) -> Sequence[Notification]:

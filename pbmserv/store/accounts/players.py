@@ -14,6 +14,7 @@ from sqlalchemy import (
     delete,
     exists,
     func,
+    insert,
     select,
 )
 
@@ -207,6 +208,21 @@ def create(
         return None
     add_address(connection, player_id, address, now)
     return by_id(connection, player_id)
+
+
+def reserve(connection: Connection, userid: str, now: datetime, **number: int) -> None:
+    """Keep a userid taken by a deleted account, perhaps one with this `id`."""
+    connection.execute(
+        insert(players).values(
+            **number,
+            userid=userid,
+            password_hash="",
+            address="",
+            created_at=now,
+            state=PlayerState.DELETED,
+            accept="none",
+        )
+    )
 
 
 def add_address(connection: Connection, player_id: int, address: str, now: datetime) -> None:

@@ -111,7 +111,7 @@ def _restore(url: str, source: Path, place: Place) -> Copy:
     if origin == backend:
         module.restore(url, source, place, SKIPPED)
     else:
-        with backup_sqlite.contents(source, copy.revision == schema.head()) as contents:
+        with backup_sqlite.contents(source) as contents:
             module.fill(url, contents, place, SKIPPED)
     return copy
 

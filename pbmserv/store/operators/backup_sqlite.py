@@ -47,10 +47,11 @@ from pbmserv.files import (
     sqlite_file,
     whole_file,
 )
+from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals, mail_stores, settled_arrivals
-from pbmserv.store.tables.accounts import PlayerState, address_changes, players, signups
+from pbmserv.store.tables.accounts import address_changes, players, signups
 from pbmserv.store.tables.columns import metadata
 from pbmserv.store.tables.mail import arrivals as arrived
 from pbmserv.store.tables.mail import settled, stores
@@ -111,21 +112,14 @@ def _pack(mail: Path, target: Path) -> None:
 def _unpack(copy: Path, mail: Path) -> bool:
     """Move the mail store out of a copy into a file; return whether it has one."""
     with closing(sqlite3.connect(copy)) as opened, opened:
-        if not _write_mail_store(opened, mail):
+        has_mails = "SELECT 1 FROM sqlite_master WHERE name = 'mail_store'"
+        if opened.execute(has_mails).fetchone() is None:
             return False
+        with mail.open("wb") as file:
+            for (octets,) in opened.execute("SELECT octets FROM mail_store ORDER BY piece"):
+                file.write(octets)
+        revision(mail)
         opened.execute("DROP TABLE mail_store")
-    return True
-
-
-def _write_mail_store(copy: sqlite3.Connection, mail: Path) -> bool:
-    """Write the mail store of a copy into a file; return whether it has one."""
-    has_mails = "SELECT 1 FROM sqlite_master WHERE name = 'mail_store'"
-    if copy.execute(has_mails).fetchone() is None:
-        return False
-    with mail.open("wb") as file:
-        for (octets,) in copy.execute("SELECT octets FROM mail_store ORDER BY piece"):
-            file.write(octets)
-    revision(mail)
     return True
 
 
@@ -297,17 +291,7 @@ def _skip_numbers(connection: Connection, skipped: int) -> None:
         (connection.execute(select(func.max(table.c.id))).scalar() or 0) + skipped
         for table in (players, signups, address_changes)
     )
-    connection.execute(
-        insert(players).values(
-            id=player,
-            userid=f"gone-{player}",
-            password_hash="",
-            address="",
-            state=PlayerState.DELETED,
-            accept="none",
-            created_at=now,
-        )
-    )
+    player_rows.reserve(connection, f"gone-{player}", now, id=player)
     nobody = {"address": "", "batch": "restored", "player_id": player, "created_at": now}
     connection.execute(insert(signups).values(id=signup, userid="", password_hash="", **nobody))
     connection.execute(insert(address_changes).values(id=change, confirmed_at=None, **nobody))
@@ -317,7 +301,7 @@ def _skip_numbers(connection: Connection, skipped: int) -> None:
 
 
 class Contents:
-    """The rows of a copy that has this version's revision.
+    """The rows of an unpacked copy.
 
     Attributes:
         tables: tables of the copy, in an order that satisfies foreign keys.
@@ -364,14 +348,8 @@ class Contents:
 
 
 @contextmanager
-def contents(copy: Path, is_current: bool) -> Iterator[Contents]:
-    """Open the contents of a copy.
-
-    The mail store is unpacked into the system's temporary folder; so is the game store if it must
-    be upgraded.
-
-    Args:
-        is_current: whether the copy has this version's revision.
+def contents(copy: Path) -> Iterator[Contents]:
+    """Unpack a copy into the system's temporary folder, upgrade it, and open its contents.
 
     Raises:
         OperatorError: the temporary folder has no room.
@@ -380,14 +358,18 @@ def contents(copy: Path, is_current: bool) -> Iterator[Contents]:
         with tempfile.TemporaryDirectory(prefix="pbmserv-copy-") as folder:
             game, mail = Path(folder) / "game", Path(folder) / "mail"
             try:
-                has_mails = _unpack_into(copy, is_current, game, mail)
+                shutil.copyfile(copy, game)
+                has_mails = _unpack(game, mail)
+                for file, store in ((game, "game"), (mail, "mail")):
+                    if file.exists():
+                        with closing(Database(f"sqlite:///{file}")) as database:
+                            schema.prepare(database, (store,))
             except (OSError, sqlite3.Error, DBAPIError) as error:
                 reason = error.orig if isinstance(error, DBAPIError) else error
                 raise OperatorError(
                     f"the copy cannot be unpacked in {folder}: {reason};"
                     " TMPDIR may name a folder that has more room"
                 ) from None
-            game = game if game.exists() else copy
             engine = create_engine(
                 "sqlite://",
                 creator=partial(_open_both, game, mail if has_mails else None),
@@ -397,24 +379,6 @@ def contents(copy: Path, is_current: bool) -> Iterator[Contents]:
             opened = Contents(stack.enter_context(engine.connect()), has_mails)
         # The files are open and already deleted, so nothing stays behind if we are killed.
         yield opened
-
-
-def _unpack_into(copy: Path, is_current: bool, game: Path, mail: Path) -> bool:
-    """Unpack the mail store of a copy, and the game store if it must be upgraded.
-
-    Returns:
-        Whether the copy has a mail store.
-    """
-    if is_current:
-        with closing(sqlite3.connect(_unchanged(copy), uri=True)) as opened:
-            return _write_mail_store(opened, mail)
-    shutil.copyfile(copy, game)
-    has_mails = _unpack(game, mail)
-    for file, store in ((game, "game"), (mail, "mail")):
-        if file.exists():
-            with closing(Database(f"sqlite:///{file}")) as database:
-                schema.prepare(database, (store,))
-    return has_mails
 
 
 def _open_both(game: Path, mail: Path | None) -> sqlite3.Connection:

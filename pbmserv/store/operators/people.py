@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, func, select, update
 
 from pbmserv.store.accounts import blocks
 from pbmserv.store.boards import player_boards
@@ -63,20 +63,6 @@ def user_lines(connection: Connection, state: str | None, like: str, limit: int)
         statement = statement.where(is_like | players.c.address.contains(like, autoescape=True))
     rows = connection.execute(statement.order_by(players.c.userid).limit(limit))
     return [UserLine(*row) for row in rows]
-
-
-def reserve(connection: Connection, userid: str, now: datetime) -> None:
-    """Keep a former userid taken, so that nobody passes for the player."""
-    connection.execute(
-        insert(players).values(
-            userid=userid,
-            password_hash="",
-            address="",
-            created_at=now,
-            state=PlayerState.DELETED,
-            accept="none",
-        )
-    )
 
 
 def shared_boards(connection: Connection, first: int, other: int) -> list[int]:

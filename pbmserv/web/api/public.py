@@ -80,8 +80,9 @@ class PublicHandlers:
             Endpoint("/teams", self.teams, Listing[TeamPage]),
             Endpoint("/teams/{team}", self.team, TeamPage, (404,)),
             Endpoint("/seeks", self.seeks, Listing[Seek]),
-            Endpoint("/today", self.today, Today, (404,), _TAP),
         ]
+        if printer.facts.boxes:
+            self.endpoints.append(Endpoint("/today", self.today, Today, (404,), _TAP))
 
     async def games(self, request: Request) -> Response:
         """The games of this server."""

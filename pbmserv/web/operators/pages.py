@@ -128,9 +128,9 @@ class OperatorHandlers:
         values: dict[str, Any] = {"correspondence": None, "waiting": ()}
         try:
             if name:
-                found = await self._pages.look(partial(correspondence.read, name=name, most=MOST))
-                waiting = await self._pages.waiting(found.person)
-                values = {"correspondence": found, "waiting": waiting}
+                listing = await self._pages.look(partial(correspondence.read, name=name, most=MOST))
+                waiting = await self._pages.waiting(listing.person)
+                values = {"correspondence": listing, "waiting": waiting}
         except OperatorError as error:
             refusal = str(error)
         return self._page("correspondence", request, whose=name, refusal=refusal, **values)

@@ -1,4 +1,4 @@
-"""Looks of pages at the database, which change nothing."""
+"""Contexts in which pages look at the database; they change nothing."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pbmserv.store.core.database import Database
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
-    """Opens contexts in which pages look at the database. Thread-safe.
+class PageContexts:
+    """Opens a context for each look of a page at the database. Thread-safe.
 
     Attributes:
         database: the game store, for reading.
@@ -28,7 +28,7 @@ class Looks:
     clock: Clock
 
     @contextmanager
-    def context(self, actor: Actor = NOBODY) -> Iterator[CommandContext]:
+    def open(self, actor: Actor = NOBODY) -> Iterator[CommandContext]:
         """Open a context for one look."""
         with self.database.reading.connect() as connection:
             yield CommandContext(self.services, connection, actor, self.clock.now())
