@@ -180,7 +180,9 @@ def is_full_form(words: Sequence[Word], games: GameTitles) -> bool:
     head = find_command(words, games)
     if head is None or head.row is None:
         count = game_in_front((word.plain for word in words), games)[1]
-        return count > 0 and not _is_move(words[count:])
+        # "hex chalenge bob" may be a command; "hex is nice" is talk.
+        is_like_command = head is not None and head.suggestion != ""
+        return count > 0 and is_like_command and not _is_move(words[count:])
     reply = reply_head(words, games)
     if reply.row is None and not head.row.in_reply:
         return True
