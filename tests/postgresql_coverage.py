@@ -36,7 +36,7 @@ SQLITE_ALONE = {
     "delivery/settled_arrivals.py:numbers_before": TWO_FILES,
     "delivery/settled_arrivals.py:numbers_since": TWO_FILES,
     "operators/backup_sqlite.py": SQLITE_FILES,
-    "operators/compacting.py:_pragma": SQLITE_FILES,
+    "operators/compacting.py": SQLITE_FILES,
     "operators/correspondence.py:waiting_from": TWO_FILES,
     "operators/health.py:under_way": TWO_FILES,
     "operators/integrity.py:damage": SQLITE_FILES,
