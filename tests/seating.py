@@ -54,8 +54,24 @@ def _table(server: Server, connection: Connection, name: str, key: str, *, bot: 
     if bot:
         pair[1] = bots.account(connection, "house", now)
     first, second = pair
+    board = begin_board(server, connection, (first, second), key)
+    return Table(
+        board,
+        (first, second),
+        (
+            reply_address(server, connection, board, first),
+            reply_address(server, connection, board, second),
+        ),
+    )
+
+
+def begin_board(
+    server: Server, connection: Connection, pair: tuple[Player, Player], key: str = "blackbox"
+) -> int:
+    """Begin a board of two players who have accepted; return its number."""
     game = server.registry.newest(key)
-    board = boards.create(
+    ids = [player.id for player in pair]
+    return boards.create(
         connection,
         NewBoard(
             game=key,
@@ -64,18 +80,10 @@ def _table(server: Server, connection: Connection, name: str, key: str, *, bot: 
             seed=secrets.token_bytes(32),
             thread=secrets.token_hex(8),
             rated=True,
-            sitting=[first.id, second.id],
-            accepted=[first.id, second.id],
+            sitting=ids,
+            accepted=ids,
         ),
-        now,
-    )
-    return Table(
-        board,
-        (first, second),
-        (
-            reply_address(server, connection, board, first),
-            reply_address(server, connection, board, second),
-        ),
+        server.clock.now(),
     )
 
 

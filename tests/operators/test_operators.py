@@ -8,13 +8,15 @@ from functools import partial
 import pytest
 from deeds import ALICE, BOB, do, start_board, to
 from indoors import PASSWORD, Indoors
-from sqlalchemy import text
+from seating import begin_board
+from sqlalchemy import Connection, text
 
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import boards, games, people, ratings
 from pbmserv.service.operators.overviews import board_facts, game_lines
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store import audit
+from pbmserv.store.accounts import players
 from pbmserv.store.boards import player_boards
 
 
@@ -80,6 +82,23 @@ def test_a_reset_revokes_old_letters_and_mails_new_ones(house: Indoors) -> None:
     (refused,) = house.reply(board, "1")  # whoever was in the mailbox has that one, too
     assert "no longer" in refused.one_line
     assert any("You fired port 1" in letter.text for letter in house.reply(board_again, "1"))
+
+
+def test_a_reset_sends_every_board_again(house: Indoors) -> None:
+    start_board(house)
+    many = 61  # more than a player who changes the address gets
+
+    def begin_many(connection: Connection) -> None:
+        alice, bob = (players.account_of(connection, name) for name in ("alice", "bob"))
+        assert alice is not None
+        assert bob is not None
+        for _ in range(many - 1):
+            begin_board(house.server, connection, (alice, bob))
+
+    house.server.writer.submit(begin_many).result()
+    do(house, people.reset, userid="alice")
+    numbers = {letter.board for letter in to(house.letters(), ALICE)}
+    assert numbers >= set(range(1, many + 1))
 
 
 def test_a_new_deadline_counts_from_now(house: Indoors) -> None:

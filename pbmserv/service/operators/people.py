@@ -58,8 +58,9 @@ def restore(context: CommandContext, by: Signature, userid: str) -> Deed:
         raise OperatorError(f"{userid} is {player.state}, not suspended")
     own = players.addresses_of(context.connection, player.id)
     leaving.come_back(context.connection, player, own[0])
+    running = boards.running_of(context.connection, player.id)
     letter = Notification(own[0], player.id, account_part("restored", userid, by))
-    letters = (letter, *boards_again(context, player.id))
+    letters = (letter, *boards_again(context, player.id, running))
     facts = {"before": PlayerState.BARRED, "after": PlayerState.ACTIVE}
     return Deed("restore", f"user {userid}", f"{userid} may play again.", letters, facts)
 
@@ -77,8 +78,9 @@ def reset(context: CommandContext, _: Signature, userid: str) -> Deed:
         raise OperatorError(f"{userid} is {player.state}; you can reset only active accounts")
     players.change(context.connection, player.id, {"reply_epoch": player.reply_epoch + 1})
     words = {"userid": userid, "mark": password_mark(player.password_hash)}
+    running = boards.running_of(context.connection, player.id)
     letter = Notification(player.address, player.id, Part("reset", words))
-    letters = (letter, *boards_again(context, player.id))
+    letters = (letter, *boards_again(context, player.id, running))
     summary = (
         f"The reply addresses of {userid} are revoked; "
         "a letter to set a new password is on its way."
