@@ -123,7 +123,7 @@ class SearchProof:
 
     @property
     def brief(self) -> str:
-        """The same, for the frame of the HTML."""
+        """The line in the frame of the HTML."""
         return self.line
 
 

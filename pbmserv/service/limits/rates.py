@@ -29,11 +29,11 @@ Idle: TypeAlias = Literal["answered", "refused", "move", "talk"]
 """Result of a mail without effect on a game: an answer, a refusal, the refusal of a known player's
 move, or a message to a player."""
 Kind: TypeAlias = Literal["player", "address", "network", "look", "hidden box", "tap"]
-"""What is put off if there is too much of it: mails of a player, an address or a network, requests
-of a player's programs for a board, new boxes that are filled by hand, and taps on one of them."""
+"""A kind of request that is put off over its limit: mails of a player, an address or a network,
+requests of a player's programs for a board, new boxes that are filled by hand, and taps on one."""
 Allowed: TypeAlias = Literal["reached", "reset", "kept"]
-"""What is refused if there is too much of it: letters of a player to others, letters that offer a
-player a new password, and challenges of one network that wait for a signup."""
+"""A kind of effect that is refused over its limit: letters of a player to others, letters that
+offer a player a new password, and challenges of one network that wait for a signup."""
 Key: TypeAlias = tuple[str, ...]
 Window: TypeAlias = tuple[RateLimitItem, Key]
 
