@@ -20,6 +20,7 @@ from pbmserv.service.boards.challenged_players import (
     refuse_unknown_names,
     with_writer,
 )
+from pbmserv.service.boards.chat import words_to
 from pbmserv.service.boards.first_draws import draw_again
 from pbmserv.service.boards.new_boards import Proposal
 from pbmserv.service.boards.option_words import read_options
@@ -147,4 +148,7 @@ def accept(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
         for other in board.sitters
         if other.player_id != sitter.player_id and other.userid not in undecided
     )
+    if words:
+        waiting = [other for other in board.sitters if other.userid in undecided]
+        notifications += words_to(waiting, board, sitter, words)
     return Answer((part_for(sitter, "joined", {"said_to": words}),), notifications)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pbmserv.commands.grammar.courtesies import is_praise
 from pbmserv.commands.table.playing import Chat
 from pbmserv.errors import Refused
@@ -28,7 +30,6 @@ def say(context: CommandContext, board: BoardRow, sitter: Sitter, words: Said) -
     if not others:
         names = [other.userid for other in board.people_beside(sitter.player_id)]
         raise Refused("nobody-reads", part=" and ".join(names), example="show")
-    letter_words = {"by": sitter.userid, "said": words}
     sent = {
         "to": [s.userid for s in others],
         "unreachable": [s.userid for s in others if s.unreachable_since],
@@ -36,10 +37,18 @@ def say(context: CommandContext, board: BoardRow, sitter: Sitter, words: Said) -
     }
     return Answer(
         (Part("chat-sent", sent, board.id, board.plies, sitter.seat),),
-        tuple(
-            Notification.sitter(s, Part("chat", letter_words, board.id, board.plies, s.seat))
-            for s in others
-        ),
+        words_to(others, board, sitter, words),
+    )
+
+
+def words_to(
+    readers: Iterable[Sitter], board: BoardRow, sitter: Sitter, words: Said
+) -> tuple[Notification, ...]:
+    """Return the letters that bring a player's words to others at a board."""
+    letter_words = {"by": sitter.userid, "said": words}
+    return tuple(
+        Notification.sitter(s, Part("chat", letter_words, board.id, board.plies, s.seat))
+        for s in readers
     )
 
 

@@ -28,7 +28,7 @@ class LoggedPly:
         sitter: the player who made it.
         after: the position after it.
         words: of that player, for the others.
-        undecided: userids of players who have not accepted yet, and get no letters.
+        undecided: userids of players who have not accepted yet, and get only the words.
         end: words about the end of the board.
         clocks: by seat, the clocks after the ply.
     """
@@ -62,7 +62,7 @@ def answer_about_ply(context: CommandContext, logged: LoggedPly) -> Answer:
     """Return the answer to the player who made a ply, and the letters to the others."""
     notifications = []
     for other in logged.board.sitters:
-        if other.player_id == logged.sitter.player_id or other.userid in logged.undecided:
+        if other.player_id == logged.sitter.player_id:
             continue
         part = _part_for_other(context, logged, other)
         if part is not None:
@@ -84,13 +84,16 @@ def _own_part(context: CommandContext, logged: LoggedPly) -> Part:
 
 
 def _part_for_other(context: CommandContext, logged: LoggedPly, other: Sitter) -> Part | None:
-    """Return what another player is told; `None` for a free move without words.
+    """Return what another player is told; `None` for a ply without words that is no news.
 
-    A free move is no news, unless it is an offer, but the words with it are.
+    A free move is no news, unless it is an offer, but the words with it are. Before a player has
+    accepted, no ply is news.
     """
     after, by, seat = logged.after, logged.sitter.userid, other.seat
-    is_news = after.is_news_for(seat) and (not logged.ply.free or _is_offer(after))
-    if logged.is_last or is_news:
+    is_news = logged.is_last or (
+        after.is_news_for(seat) and (not logged.ply.free or _is_offer(after))
+    )
+    if is_news and other.userid not in logged.undecided:
         words = {
             "event": "news",
             "by": by,
