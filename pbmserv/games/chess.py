@@ -549,7 +549,11 @@ class Chess(Game[Position]):
 
     def ask(self, state: Position, seat: Seat) -> str:
         check = "You are in check. " if in_check(state.board, seat) else ""
-        return f'{check}Reply with a move, such as "e2e4" or "Nf3".'
+        legal_steps = list(legal(state))
+        pieces = [step for step in legal_steps if state.board[step[0]] not in "Pp"]
+        step = (pieces or legal_steps)[-1]
+        squares, written = text_of(state, step), notation(state, step, legal_steps)
+        return f'{check}Reply with a move, such as "{squares}", which is also "{written}".'
 
     def file(
         self, state: Position, players: Sequence[str], result: Result | None, day: str

@@ -178,6 +178,13 @@ def lead(state: Position, board: str) -> float:
     return black - white - extra - state.twice_komi / 2
 
 
+def example_of_dead(state: Position) -> str:
+    """Return an example of words that name a dead stone: one of the stones, if there are any."""
+    named = names(size_of(state.board))
+    stone = next((name for name, cell in zip(named, state.board, strict=True) if cell != "."), "D4")
+    return f"dead {stone}"
+
+
 class Go(Game[Position]):
     """Surround as much of the board as you can; more points than your opponent win.
 
@@ -268,7 +275,7 @@ class Go(Game[Position]):
         if word in {"none", "dead", "dead none"}:
             return "none"
         if not cells:
-            raise No("Name dead stones, such as dead D4, or reply none.")
+            raise No(f"Name dead stones, such as {example_of_dead(state)}, or reply none.")
         named = [names(size_of(state.board))[cell] for cell in sorted(self.dead(state, cells))]
         return f"dead {' '.join(named)}"
 
@@ -344,7 +351,8 @@ class Go(Game[Position]):
 
     def ask(self, state: Position, seat: Seat) -> str:
         if state.stage == "mark":
-            return 'Both have passed. Name the dead stones, such as "dead D4 E7", or reply "none".'
+            example = example_of_dead(state)
+            return f'Both have passed. Name the dead stones, such as "{example}", or reply "none".'
         if state.stage == "agree":
             return 'Reply "agree" if the dead stones are right, or "resume" to play on.'
         last = names(size_of(state.board))[size_of(state.board) - 1]

@@ -10,10 +10,12 @@ from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.game_view import View
 from pbmserv.engine.position import Position, notes_for
 from pbmserv.engine.types import Seat
+from pbmserv.errors import MoveError
 from pbmserv.game import Game, Grid, Items
 from pbmserv.game.cells import laid_out
 from pbmserv.testing.findings import Report, playing_method
 
+_QUOTED = re.compile(r'"([^"]+)"')
 _SEAT = re.compile(r"\{([0-9]+)(?:'s)?\}")
 
 WIDTH = 76
@@ -45,6 +47,7 @@ class DisplayChecks:
             self._check_parts(view)
             self._check_names(view, seats)
             self._check_letters(view, NAMES[:seats], you)
+            self._check_ask(view)
 
     def _check_parts(self, view: View) -> None:
         """Check the parts that `show` returns."""
@@ -72,6 +75,14 @@ class DisplayChecks:
             for text in texts:
                 if any(int(number) >= seats for number in _SEAT.findall(text)):
                     self._report.add("show", f"names a seat that is not there: {text!r}")
+
+    def _check_ask(self, view: View) -> None:
+        """Check that the moves which `ask` quotes can be made."""
+        for quoted in _QUOTED.findall(view.ask):
+            try:
+                self._game.parse(view, quoted)
+            except MoveError:
+                self._report.add("ask", f'quotes "{quoted}", which is no move then')
 
     def check_file(self, position: Position, seats: int) -> None:
         """Check what `file` returns, if it is more than the server's own method."""

@@ -277,6 +277,7 @@ def test_faults_of_a_game_are_named(game: Any, method: str, sentence: str) -> No
         ("show", Items("Dice", 5), "Items has 5 in place of a list of texts"),
         ("show", "{2} begins.", "names a seat that is not there: '{2} begins.'"),
         ("show", Items("{2's} dice", ["6"]), "names a seat that is not there"),
+        ("ask", 'Reply with a cell, such as "B9".', 'quotes "B9", which is no move then'),
     ],
 )
 def test_an_impossible_value_is_shown(method: str, value: Any, sentence: str) -> None:
