@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,7 +13,7 @@ from pbmserv.commands.grammar.arguments import board_first, in_order, read_param
 from pbmserv.commands.grammar.command_names import Head, find_head, has_credentials
 from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.examples import STRANGER, Sender, example
-from pbmserv.commands.grammar.game_names import GameTitles
+from pbmserv.commands.grammar.game_names import GameTitles, game_in_front
 from pbmserv.commands.grammar.readings import BLANK, REST, Line, read_without_sender
 from pbmserv.commands.grammar.unknown_lines import refuse_unknown_word
 from pbmserv.commands.grammar.word_forms import BOARD, SHORTEST_PASSWORD
@@ -20,7 +21,7 @@ from pbmserv.commands.grammar.words import LONGEST_LINE, Word, with_bots, withou
 from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY
 from pbmserv.commands.table.command_types import VOUCHED, Command, Secret
 from pbmserv.commands.table.looking import Help
-from pbmserv.commands.table.row_types import Kind, Row, Trait
+from pbmserv.commands.table.row_types import Kind, Row, Scope, Trait
 from pbmserv.engine.plans import PLAN_WORDS
 from pbmserv.errors import Misread, PlayerError
 
@@ -31,10 +32,14 @@ def read_line(words: Sequence[Word], head: Head, length: int, games: GameTitles)
     if row is None:
         return refuse_unknown_word(words, head, games)
     row, words = _with_verb_in_front(row, (*words[head.rest :], *head.move))
-    front = f"{head.front} {row.name}" if head.front else row.name
+    front, game = head.front, head.game
+    if not front:
+        game, words = game_behind(row, words, games)
+        front = game or ""
+    front = f"{front} {row.name}" if front else row.name
     if length > LONGEST_LINE:
-        return read_without_sender(partial(_too_long, row, front, head.game, games))
-    return read_arguments(row, front, head.game, words, games)
+        return read_without_sender(partial(_too_long, row, front, game, games))
+    return read_arguments(row, front, game, words, games)
 
 
 def _with_verb_in_front(row: Row, words: Sequence[Word]) -> tuple[Row, Sequence[Word]]:
@@ -49,6 +54,34 @@ def _with_verb_in_front(row: Row, words: Sequence[Word]) -> tuple[Row, Sequence[
     if meant is None or meant.parameters[0].kind is not Kind.USERID:
         return row, words
     return meant, (*words[:2], *words[3:])
+
+
+_ONLY_PEOPLE = frozenset({Kind.PLAYERS, Kind.ALONE, Kind.PEOPLE, Kind.WATCHED})
+"""Parameters whose words are userids, and perhaps options."""
+_BEFORE_A_GAME = re.compile(
+    r"(?:\b(?:to|at|in|for) )?(?:\b(?:a|another) )?(?:\b(?:game|match) of )?\Z"
+)
+
+
+def game_behind(
+    row: Row, words: Sequence[Word], games: GameTitles
+) -> tuple[str | None, Sequence[Word]]:
+    """Return the game that is named after a command, and the other words.
+
+    "seek chess" and "challenge bob to a game of chess" mean what they say, since no player can have
+    the name of a game. `None` is returned where the word may be a password.
+    """
+    kinds = [parameter.kind for parameter in row.parameters]
+    is_of_a_game = row.scope is Scope.GAME and not {Kind.BOARD, *_TEXTS}.intersection(kinds)
+    end = next((n for n, word in enumerate(words) if word.text.startswith("-")), len(words))
+    plain = [word.plain for word in words[:end]]
+    for at in range(end) if is_of_a_game else ():
+        game, count = game_in_front(plain[at:], games)
+        before = _BEFORE_A_GAME.search(" ".join((*plain[:at], "")))
+        kept = at - len(before[0].split()) if before else at
+        if game and (kept == 0 or (at + count == end and _ONLY_PEOPLE.issuperset(kinds))):
+            return game, (*words[:kept], *words[at + count :])
+    return None, words
 
 
 def read_arguments(

@@ -10,7 +10,7 @@ from pbmserv.commands.grammar.arguments import EVENT_VERBS
 from pbmserv.commands.grammar.command_names import find_command, has_credentials, holds_a_move
 from pbmserv.commands.grammar.consent import says_yes
 from pbmserv.commands.grammar.game_names import GameTitles, game_in_front
-from pbmserv.commands.grammar.line import read_arguments, without_filler
+from pbmserv.commands.grammar.line import game_behind, read_arguments, without_filler
 from pbmserv.commands.grammar.readings import REST, Line
 from pbmserv.commands.grammar.word_forms import SHORTEST_PASSWORD, is_number
 from pbmserv.commands.grammar.words import Word
@@ -70,6 +70,10 @@ def reply_head(words: Sequence[Word], games: GameTitles) -> ReplyHead:
     if pair in IN_REPLY:
         return ReplyHead(game or None, pair, IN_REPLY[pair], words[2:])
     row = IN_REPLY.get(name) or _guessed_command(name)
+    if row is not None and not game:
+        named, others = game_behind(row, rest, games)
+        if named and all(word.text.startswith("-") for word in others):  # "go figure" names none
+            game, rest = named, others
     if row is not None and row.name in _OF_TALK:
         exact = _EXACT[row.name].fullmatch(" ".join([word.plain for word in rest]))
         row = row if exact else None
