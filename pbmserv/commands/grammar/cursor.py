@@ -139,6 +139,7 @@ class Cursor:
             part=part,
             example=example(row, self.game, self.games, self.correct_words, self.sender),
             command=row.name,
+            reply=_reply_without_credentials(row),
             **values,
         )
 
@@ -163,3 +164,13 @@ class Cursor:
         if follows_userid and not quotable(word.text):
             return self._is_number_or_player(place, word)
         return True
+
+
+def _reply_without_credentials(row: Row) -> str:
+    """Return in which replies a command needs no userid and password.
+
+    ``"any"``, or ``"board"`` for a letter about its board; ``""`` if it always needs them.
+    """
+    if not (row.in_reply and row.may_be_vouched):
+        return ""
+    return "board" if row.parameters[0].kind is Kind.BOARD else "any"
