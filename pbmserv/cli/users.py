@@ -130,9 +130,9 @@ def merge(
 
     Example: pbmserv user merge alice2 alice --why "asked for by mail"
     """
-    from pbmserv.service.operators import people
+    from pbmserv.service.operators import merging
 
-    give_order(config, by, why, people.merge, userid, into)
+    give_order(config, by, why, merging.merge, userid, into)
 
 
 @app.command()
