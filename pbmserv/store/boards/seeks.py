@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, text
@@ -22,7 +22,7 @@ class Seek:
 
     Attributes:
         options: canonical words.
-        seed: the seed of its board; `None` in seeks of an older version.
+        seed: the secret seed of its board.
     """
 
     id: int
@@ -31,7 +31,7 @@ class Seek:
     game: str
     seats: int
     options: tuple[str, ...]
-    seed: bytes | None
+    seed: bytes = field(repr=False)
     created_at: datetime
 
 
