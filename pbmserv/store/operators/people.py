@@ -27,7 +27,7 @@ class UserLine:
     running: int
 
 
-def user_lines(connection: Connection, state: str | None, like: str, limit: int) -> list[UserLine]:
+def user_lines(connection: Connection, state: str | None, like: str, most: int) -> list[UserLine]:
     """Return players in this state (`None`: any), in the order of their userids.
 
     Args:
@@ -45,5 +45,5 @@ def user_lines(connection: Connection, state: str | None, like: str, limit: int)
     if like:
         is_like = players.c.userid.contains(like, autoescape=True)
         statement = statement.where(is_like | players.c.address.contains(like, autoescape=True))
-    rows = connection.execute(statement.order_by(players.c.userid).limit(limit))
+    rows = connection.execute(statement.order_by(players.c.userid).limit(most))
     return [UserLine(*row) for row in rows]
