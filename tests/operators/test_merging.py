@@ -220,14 +220,17 @@ def test_unsent_words_of_others_reach_the_remaining_account(
     assert house.letters() == []
 
 
-def test_a_letter_that_an_operator_holds_is_held_on(house: Indoors) -> None:
+@pytest.mark.parametrize("state", [LetterState.HELD, LetterState.COMING])
+def test_a_letter_that_an_operator_holds_or_a_bot_delays_still_waits(
+    house: Indoors, state: LetterState
+) -> None:
     house.send_unread(CAROL, f"message carol {PASSWORD} alice", "Are you there?")
-    put_aside(house, LetterState.HELD)
+    put_aside(house, state)
     do(house, merging.merge, userid="alice", into="bob")
     assert [letter.kind for letter in house.letters()] == ["operator-account"]
     with house.server.database.reading.connect() as connection:
-        held = select(outbox.c.recipient).where(outbox.c.state == LetterState.HELD)
-        assert sorted(connection.execute(held).scalars()) == [BOB, CAROL]
+        waiting = select(outbox.c.recipient).where(outbox.c.state == state)
+        assert sorted(connection.execute(waiting).scalars()) == [BOB, CAROL]
 
 
 def test_nobody_else_gets_the_old_name(house: Indoors) -> None:

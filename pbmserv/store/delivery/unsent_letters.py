@@ -113,14 +113,11 @@ def hand_on(
         again: boards that are sent again. Of letters about them, only the words of other players
             are kept.
     """
+    is_free = outbox.c.claimed_by.is_(None)
     rows = connection.execute(
-        select(outbox.c.id, outbox.c.letter, outbox.c.board_id, outbox.c.state, outbox.c.words)
-        .where(
-            outbox.c.player_id == old,
-            outbox.c.state.in_(UNSENT),
-            outbox.c.claimed_by.is_(None),
-        )
-        .with_for_update()
+        select(
+            outbox.c.id, outbox.c.letter, outbox.c.board_id, outbox.c.state, outbox.c.words
+        ).where(outbox.c.player_id == old, outbox.c.state.in_(UNSENT), is_free)
     ).all()
     for row in rows:
         kind = kind_of(row.letter)
@@ -134,7 +131,8 @@ def hand_on(
         if row.state not in {LetterState.HELD, LetterState.COMING}:
             values |= {"state": LetterState.QUEUED, "due_at": now}
         if is_kept:
-            connection.execute(update(outbox).where(outbox.c.id == row.id).values(values))
+            is_row = outbox.c.id == row.id
+            connection.execute(update(outbox).where(is_row, is_free).values(values))
 
 
 _FOR_DIGEST = (
