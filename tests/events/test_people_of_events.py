@@ -10,12 +10,12 @@ from functools import partial
 import pytest
 from headers import read
 from indoors import Indoors
-from seasons import GAME, Field
+from seasons import GAME, PAWNS, ROOKS, Field, gather_two
 
 from pbmserv.service.operators import merging
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.events import event_bars, event_entries
-from pbmserv.store.tables.events import EntryStatus
+from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 OLGA = Signature("olga", "Both asked for it.")
 
@@ -48,6 +48,21 @@ def test_a_merged_account_plays_where_the_other_one_is_only_invited(either: Indo
         entries = event_entries.of_event(connection, event)
         assert event_bars.barred_until(connection, [3], either.server.clock.now()) is not None
     assert [(entry.userid, entry.status) for entry in entries] == [("cleo", EntryStatus.ENTERED)]
+
+
+@pytest.mark.parametrize("into", ["zoe", "bob"])
+def test_a_merged_member_plays_for_the_team(server: Indoors, into: str) -> None:
+    players = Field(server, (*ROOKS, *PAWNS, "zoe"))
+    gather_two(players)
+    for captain in ("ann", "finn"):
+        players.says(captain, f"team enter {GAME}")
+    server.operators.do(OLGA, partial(merging.merge, userid="ann", into=into))
+    players.until(1, EventStatus.RUNNING)
+    (group,) = players.event(1)["groups"]
+    (match,) = group["matches"]
+    playing = {name for game in match["boards"] for name in (game["first"], game["second"])}
+    fourth = "eve" if into == "bob" else into  # the reserve
+    assert playing == {"bob", "cleo", "dan", fourth, *PAWNS}
 
 
 def test_an_export_has_the_entries(field: Callable[[int], Field]) -> None:
