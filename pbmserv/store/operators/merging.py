@@ -66,8 +66,8 @@ def merge(
 ) -> int:
     """Give all that one player owns to another, and close the account of the first one.
 
-    `service.operators.merging.merge` says what happens if both own the same. Ratings are not
-    changed.
+    Where only one can be kept, it is the better or own one of *new* (see
+    docs/operating/day-to-day.md); leaving ends the other. Ratings are not changed.
 
     Args:
         running: the running boards of the old account, which are sent again.
