@@ -18,10 +18,12 @@ from pbmserv.service.operators.overviews import board_lines, user_lines
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store.accounts import absences
 from pbmserv.store.accounts import players as player_rows
+from pbmserv.store.boards import boards as board_rows
 from pbmserv.store.boards import followers, seeks
 from pbmserv.store.core.statements import has_row
 from pbmserv.store.events import regulars
 from pbmserv.store.tables.accounts import players
+from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.mail import LetterState, outbox
 
 pytestmark = pytest.mark.slow
@@ -165,6 +167,17 @@ def test_queued_moves_and_notes_stay_with_their_seat(house: Indoors) -> None:
     letters = house.send(CAROL, f"blackbox move {number} carol {PASSWORD} 1")
     (moved,) = to(letters, BOB)
     assert "Played from your plan: 3" in moved.one_line
+
+
+def test_the_player_who_chose_a_box_is_still_named(house: Indoors) -> None:
+    number = start_board(house, "alice", "carol")
+    with house.server.database.writing.begin() as connection:
+        connection.execute(update(boards).values(chosen_by=1))
+    do(house, merging.merge, userid="alice", into="bob")
+    with house.server.database.reading.connect() as connection:
+        board = board_rows.load(connection, number)
+    assert board is not None
+    assert board.chooser == "bob"
 
 
 def test_an_invitation_by_mail_still_begins_a_board(house: Indoors) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Column, Connection, Table, delete, select, update
+from sqlalchemy import Connection, Table, delete, select, update
 
 from pbmserv.store import teams
 from pbmserv.store.accounts import address_changes as address_change_rows
@@ -37,13 +36,13 @@ from pbmserv.store.tables.ratings import scores
 _WHY = "the account was merged into another one"
 """Why a letter to the old account was not sent, for the operator."""
 
-_ONE_FOR_EACH = (
-    addresses.c.address,
-    daily_readers.c.game,
-    regulars.c.game,
-    followers.c.board_id,
-)
-"""Columns that form the key of a table together with its `player_id`."""
+_ONE_FOR_EACH: Mapping[Table, str] = {
+    addresses: "address",
+    daily_readers: "game",
+    followers: "board_id",
+    regulars: "game",
+}
+"""Tables in which a player has at most one row for each value of this column."""
 
 _MANY = (absences, address_changes, inbox, invitations, scores, signups)
 """Tables in which a player may have any number of rows."""
@@ -76,9 +75,9 @@ def merge(
         The number of seats.
     """
     seat_count = _move_seats(connection, old.id, new.id)
-    address_change_rows.stop(connection, old.id)
-    for key in _ONE_FOR_EACH:
-        _move_unless_both(connection, key, old.id, new.id)
+    address_change_rows.stop(connection, old.id)  # its confirmation would drop addresses of *new*
+    for table, column in _ONE_FOR_EACH.items():
+        _move_unless_both(connection, table, column, old.id, new.id)
     for table in _MANY:
         change_rows(connection, table, {"player_id": old.id}, player_id=new.id)
     _stop_following_own_boards(connection, new.id)
@@ -91,7 +90,7 @@ def merge(
     ladder_challenges.move(connection, old.id, new.id)
     ladder_places.move_all(connection, old.id, new.id, now)
     unsent_letters.hand_on(connection, old.id, new.id, new.address, running, now)
-    leaving.leave(connection, old, _WHY, now)
+    leaving.leave(connection, old, _WHY, now)  # ends what did not move
     change_rows(connection, outbox, {"player_id": old.id}, player_id=new.id)
     for table in (addresses, notices):
         delete_rows(connection, table, player_id=old.id)
@@ -116,18 +115,13 @@ def _move_seats(connection: Connection, old: int, new: int) -> int:
     return seat_count
 
 
-def _move_unless_both(connection: Connection, key: Column[Any], old: int, new: int) -> None:
-    """Give one player's rows of a table to another, except those for which both have one.
-
-    Args:
-        key: the column that forms the key of its table together with `player_id`.
-    """
-    table = key.table
-    assert isinstance(table, Table)
-    keys_of_new = select(key).where(table.c.player_id == new)
-    connection.execute(
-        update(table).where(table.c.player_id == old, key.not_in(keys_of_new)).values(player_id=new)
-    )
+def _move_unless_both(
+    connection: Connection, table: Table, column: str, old: int, new: int
+) -> None:
+    """Give one player's rows to another, who keeps the own ones with the same value of a column."""
+    values_of_new = select(table.c[column]).where(table.c.player_id == new)
+    only_old = (table.c.player_id == old, table.c[column].not_in(values_of_new))
+    connection.execute(update(table).where(*only_old).values(player_id=new))
 
 
 def _stop_following_own_boards(connection: Connection, player_id: int) -> None:
