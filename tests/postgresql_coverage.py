@@ -37,8 +37,8 @@ SQLITE_ALONE = {
     "delivery/settled_arrivals.py:numbers_since": TWO_FILES,
     "operators/backup_sqlite.py": SQLITE_FILES,
     "operators/compacting.py": SQLITE_FILES,
+    "operators/correspondence.py:is_under_way": TWO_FILES,
     "operators/correspondence.py:waiting_from": TWO_FILES,
-    "operators/health.py:under_way": TWO_FILES,
     "operators/integrity.py:damage": SQLITE_FILES,
 }
 """Files of the store, or ``file:function``, that rightly use SQLite alone, with the reason."""

@@ -1,4 +1,4 @@
-"""``pbmserv doctor``: is everything around the server as it must be?"""
+"""``pbmserv doctor``: checks an installation from outside."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def rules_of(name: str) -> Any:
     from pbmserv.game import Game
 
     if name.endswith(".py"):
-        game = _of_file(Path(name))
+        game = _game_in_file(Path(name))
     elif ":" in name:
         module, _, attribute = name.partition(":")
         try:
@@ -139,7 +139,7 @@ def rules_of(name: str) -> Any:
     return game
 
 
-def _of_file(path: Path) -> Any:
+def _game_in_file(path: Path) -> Any:
     """Return the game of a file.
 
     Raises:
@@ -182,10 +182,11 @@ def _other_owner(rules: Any) -> str:
         return ""
     installed = games.newest(rules.key)
     owner = type(getattr(installed, "rules", installed)).__module__
-    return "" if _file_of(owner) == _file_of(type(rules).__module__) else owner
+    return "" if _file_of_module(owner) == _file_of_module(type(rules).__module__) else owner
 
 
-def _file_of(module: str) -> Path:
+def _file_of_module(module: str) -> Path:
+    """Return the file of an imported module, or a path that does not exist."""
     return Path(
         getattr(sys.modules.get(module), "__file__", None) or f"/nowhere/{module}"
     ).resolve()

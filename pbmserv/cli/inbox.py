@@ -102,11 +102,11 @@ def print_list(mails: KeptMailsView) -> None:
 
 
 def print_mail(mails: KeptMailsView, number: int) -> None:
-    """Print a mail; a kept one is printed unchanged."""
-    raw = mails.show(number)
-    if raw is None:
+    """Print what operators may see of a mail (see `KeptMailsView.show`)."""
+    text = mails.show(number)
+    if text is None:
         raise failure(f"There is no mail {number}. `pbmserv inbox list` shows the kept ones.")
-    say(raw)
+    say(text)
 
 
 def _kept_mails(config: Path | None) -> AbstractContextManager[KeptMailsView]:

@@ -7,6 +7,7 @@ from functools import partial
 import typer
 
 from pbmserv.cli.orders import (
+    IN_A_BROWSER,
     AuditWhy,
     BoardNumber,
     By,
@@ -20,7 +21,7 @@ from pbmserv.cli.orders import (
 from pbmserv.cli.output import table
 from pbmserv.cli.settings import ConfigFile
 
-app = typer.Typer(no_args_is_help=True, help="Look after ladders.")
+app = typer.Typer(no_args_is_help=True, help="Look after ladders.", epilog=IN_A_BROWSER)
 
 
 @app.command("list")

@@ -65,12 +65,12 @@ def wait_until_settled(
 
 def _is_at_work(mail: Database, game: Database, address: str, last: int) -> bool:
     """Return whether a server works on mails up to a number, or on letters to *address*."""
-    from pbmserv.service.operators.server_status import RUNS_S
+    from pbmserv.service.operators.server_status import is_running
     from pbmserv.store.heartbeats import heartbeat
-    from pbmserv.store.operators import health
+    from pbmserv.store.operators import correspondence
 
     with mail.reading.connect() as arrived, game.reading.connect() as connection:
         now, beat = datetime.now(UTC), heartbeat(connection)
-        if beat is None or abs((now - beat.beat_at).total_seconds()) > RUNS_S:
+        if beat is None or not is_running((now - beat.beat_at).total_seconds()):
             return False
-        return health.under_way(arrived, connection, address, now, last)
+        return correspondence.is_under_way(arrived, connection, address, now, last)

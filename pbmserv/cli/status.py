@@ -63,7 +63,7 @@ def _json(server: ServerStatus) -> str:
 
     queues, ends = server.queues, server.certificate_ends
     facts = {
-        "running": is_running(queues),
+        "running": is_running(queues.beat_s),
         **asdict(queues),
         "up_since": queues.up_since.isoformat() if queues.up_since else None,
         "bytes": server.octets,

@@ -128,11 +128,14 @@ def merge(
 ) -> None:
     """Merge a person's two accounts into one. You cannot undo this.
 
+    INTO gets the boards, the team, places on ladders, addresses and results, and
+    keeps the better of two places. docs/operating/day-to-day.md lists everything.
+
     Example: pbmserv user merge alice2 alice --why "asked for by mail"
     """
-    from pbmserv.service.operators import people
+    from pbmserv.service.operators import merging
 
-    give_order(config, by, why, people.merge, userid, into)
+    give_order(config, by, why, merging.merge, userid, into)
 
 
 @app.command()

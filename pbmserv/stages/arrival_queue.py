@@ -171,16 +171,18 @@ class QueueOfOneStore(ArrivalQueue):
         self._writer = writer
         self._clock = clock
         # A predecessor that has ended, or a claim whose answer was lost, may have left arrivals
-        # claimed in our name; the next claim gives them back.
+        # claimed in our name.
         self._may_have_lost = True
         super().__init__(database)
 
     def new(self) -> list[Arrival]:
         if len(self._in_hand) > CLAIMED:
             return []
+        if self._may_have_lost:
+            self._release_lost()
         now = self._clock.now()
         with self._mail.reading.connect() as connection:
-            has_work = self._may_have_lost or arrival_claims.has_free(connection, now)
+            has_work = arrival_claims.has_free(connection, now)
         claimed = self._claim(now) if has_work else []
         with self._guard:
             self._in_hand |= {arrival.id: arrival.received_at for arrival in claimed}
@@ -192,7 +194,6 @@ class QueueOfOneStore(ArrivalQueue):
             arrival_claims.claim,
             lease=Lease(self._by, now, now + LEASE),
             most_of_lane=CLAIMED_OF_LANE,
-            in_hand=self._held(),
         )
         self._may_have_lost = True
         claimed = list[Arrival]()
@@ -202,6 +203,13 @@ class QueueOfOneStore(ArrivalQueue):
                 claimed += self._writer.submit(partial(job, most=most, share=share)).result()
         self._may_have_lost = False
         return claimed
+
+    def _release_lost(self) -> None:
+        """Give back arrivals that are claimed in our name and not in hand."""
+        job = partial(arrival_claims.release_lost, by=self._by, in_hand=self._held())
+        for share in self._shares:
+            self._writer.submit(partial(job, share=share)).result()
+        self._may_have_lost = False
 
     def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
         if not arrival_claims.take(connection, arrival.id):

@@ -41,15 +41,15 @@ def add(connection: Connection, entry: Entry) -> None:
     connection.execute(insert(audit).values(values_of(entry, audit)))
 
 
-def entries(connection: Connection, target: str | None, limit: int) -> list[Entry]:
+def entries(connection: Connection, target: str | None, most: int) -> list[Entry]:
     """Return the newest entries, newest first.
 
     Args:
         target: only entries about this target (`None`: all). A single word matches the name or
             number of any kind of target: ``carol`` finds ``user carol``.
-        limit: largest number of entries.
+        most: largest number of entries.
     """
-    statement = _ENTRY.order_by(audit.c.id.desc()).limit(limit)
+    statement = _ENTRY.order_by(audit.c.id.desc()).limit(most)
     if target is not None:
         matches = audit.c.target == target
         if " " not in target:

@@ -223,6 +223,35 @@ def mute(connection: Connection, team_id: int, player_id: int) -> bool:
     return change_member(connection, team_id, player_id, muted=True)
 
 
+def move(connection: Connection, old: int, new: int, now: datetime) -> None:
+    """Give one player's membership and invitations to another, who is in one team only.
+
+    A member of another team stays there. In the same team, the better place is kept. An invitation
+    or refusal stays with the old player if the other one has any row of the same team.
+    """
+    statement = select(team_members).order_by(team_members.c.team_id)
+    rows = connection.execute(statement.where(team_members.c.player_id == old)).all()
+    rows_of_new = connection.execute(statement.where(team_members.c.player_id == new)).all()
+    own = {row.team_id: row for row in rows_of_new}
+    own_team = next((row.team_id for row in rows_of_new if row.status == MemberStatus.MEMBER), None)
+    for row in rows:
+        is_member = row.status == MemberStatus.MEMBER
+        if own_team not in {None, row.team_id} if is_member else row.team_id in own:
+            continue
+        lock(connection, row.team_id)
+        values: dict[str, Any] = {"player_id": new, "active_at": now}
+        if is_member and own_team is not None:  # the same team
+            twin = own[own_team]
+            places = [place for place in (row.place, twin.place) if place is not None]
+            values["place"] = min(places, default=None)
+            values["since"] = min(row.since, twin.since)
+            values["muted"] = twin.muted
+        remove(connection, row.team_id, new)
+        key = {"team_id": row.team_id, "player_id": old}
+        change_rows(connection, team_members, key, **values)
+        change_rows(connection, teams, {"id": row.team_id, "captain_id": old}, captain_id=new)
+
+
 # -- the daily check ---------------------------------------------------------------------------
 
 

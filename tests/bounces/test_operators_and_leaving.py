@@ -20,7 +20,7 @@ from pbmserv.service.operators.kept_mails import UNREAD
 from pbmserv.service.operators.letters import hold_letter, retry_letters
 from pbmserv.service.operators.overviews import user_facts
 from pbmserv.store import audit
-from pbmserv.store.operators.letters import LetterLine, letters
+from pbmserv.store.operators.letters import LetterLine, letter_lines
 from pbmserv.store.tables.mail import bounces, inbox, outbox
 
 ALICE, BOB = address_of("alice"), address_of("bob")
@@ -80,7 +80,9 @@ def test_of_a_kept_report_an_operator_reads_no_word(
 
 
 def waiting(house: Indoors) -> list[LetterLine]:
-    return house.look(lambda context: letters(context.connection, ("parked", "returned"), "", 99))
+    return house.look(
+        lambda context: letter_lines(context.connection, ("parked", "returned"), "", 99)
+    )
 
 
 def test_an_operator_sees_the_reason_and_ends_it(any_house: Indoors) -> None:

@@ -29,6 +29,12 @@ def server(tmp_path: Path) -> Iterator[Indoors]:
 
 
 @pytest.fixture
+def either(tmp_path: Path, database_url: str) -> Iterator[Indoors]:
+    with indoors(tmp_path, database_url) as server:
+        yield server
+
+
+@pytest.fixture
 def field(server: Indoors) -> Callable[[int], Field]:
     """Return a function that makes a field of so many players."""
     return lambda count: Field(server, NAMES[:count])

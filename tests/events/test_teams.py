@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from asgi_client import load_all, site_of
-from indoors import PASSWORD, Indoors, address_of, indoors
+from indoors import PASSWORD, Indoors, address_of
 from seasons import GAME, PAWNS, ROOKS, Field, gather, gather_two, kinds_to
 from sqlalchemy import Connection, update
 
@@ -21,12 +20,6 @@ from pbmserv.store.events import event_bars, events
 from pbmserv.store.events.event_games import Pairing
 from pbmserv.store.tables.accounts import addresses
 from pbmserv.store.tables.events import EventStatus
-
-
-@pytest.fixture
-def either(tmp_path: Path, database_url: str) -> Iterator[Indoors]:
-    with indoors(tmp_path, database_url) as server:
-        yield server
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)

@@ -26,7 +26,7 @@ from sqlalchemy import select
 from pbmserv.engine.registry import Registry
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core.database import Database
-from pbmserv.store.operators.letters import letters
+from pbmserv.store.operators.letters import letter_lines
 from pbmserv.store.tables.boards import plies
 from pbmserv.store.tables.mail import inbox
 
@@ -366,7 +366,7 @@ def test_a_letter_that_can_never_be_made(
         for hours in (0, 3):
             house.move_clock(hours=hours)
             house.server.sender.run_once()
-        waiting = house.server.read(letters, ("queued",), "", 9)
+        waiting = house.server.read(letter_lines, ("queued",), "", 9)
         assert [(row.about, row.attempts) for row in waiting] == [("1 (heaps)", 2)] * 2
         house.move_clock(days=6)
         house.server.sender.run_once()

@@ -19,7 +19,7 @@ from pbmserv.games.blackbox.game import GAME, Blackbox
 from pbmserv.log import TextFormatter
 from pbmserv.service.boards import bot_turns
 from pbmserv.service.operators import boards as operating_boards
-from pbmserv.service.operators import people
+from pbmserv.service.operators import merging, people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.overviews import user_facts
 from pbmserv.service.operators.ratings import set_rated
@@ -230,7 +230,7 @@ def test_operators_see_the_house_and_cannot_treat_it_as_a_person(server: Indoors
         partial(people.suspend, userid="house", end_games=True),
         partial(people.restore, userid="house"),
         partial(people.reset, userid="house"),
-        partial(people.merge, userid="alice", into="house"),
+        partial(merging.merge, userid="alice", into="house"),
     ):
         with pytest.raises(OperatorError, match="is the server itself"):
             server.operators.do(signed, deed)

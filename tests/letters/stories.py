@@ -15,7 +15,7 @@ from seating import gather_team
 from pbmserv.engine import registry
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.operators import boards, people, ratings
+from pbmserv.service.operators import boards, merging, people, ratings
 from pbmserv.service.operators.announcements import announce
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.lost_mailboxes import rename
@@ -293,7 +293,7 @@ def operating(folder: Path) -> Iterator[Posted]:
             partial(boards.end_board, number=3),
             partial(people.suspend, userid="carol", end_games=False),
             partial(people.restore, userid="carol"),
-            partial(people.merge, userid="carol", into="dave"),
+            partial(merging.merge, userid="carol", into="dave"),
         ):
             server.operators.do(signed, deed)
             yield from server.letters()

@@ -53,7 +53,7 @@ def test_each_active_player_hears_once(house: Indoors) -> None:
     assert "On Sunday." in letters[0].one_line
     assert "prefs announce=off" in letters[0].one_line
     assert sent(house) == []
-    with pytest.raises(OperatorError, match="3 letters so far, all letters are queued"):
+    with pytest.raises(OperatorError, match="3 letters so far; all letters are queued"):
         do(house, announce, title="We  move", text="On Sunday.\n\nStay.\n", is_service=True)
     (entry,) = house.look(partial(entries, target="announcement 1", most=5))
     assert (entry.operator, entry.action, entry.facts["readers"]) == ("olga", "announce", 3)
@@ -95,7 +95,7 @@ def test_letters_go_out_in_small_batches_and_survive_a_crash(
         with pytest.raises(ServerFault, match="KeyboardInterrupt"):
             sender_of(house).run_once()
     assert house.letters() == []
-    with pytest.raises(OperatorError, match="2 letters so far, the others follow"):
+    with pytest.raises(OperatorError, match="2 letters so far; the others follow"):
         do(house, announce, title="We move", text="On Sunday.", is_service=False)
     assert len(sent(house, 5)) == 3
 
@@ -111,7 +111,7 @@ def test_an_announcement_is_stopped_and_goes_on(
     done = do(house, stop, number=1)
     assert "2 letters are sent or on their way, and 2 that waited are held" in done.summary
     assert sent(house) == []
-    with pytest.raises(OperatorError, match="4 letters so far, and it is stopped"):
+    with pytest.raises(OperatorError, match="4 letters so far; it is stopped"):
         do(house, announce, title="We move", text="On Sunday.", is_service=False)
     (row,) = house.look(partial(listed, most=5))
     assert (row.title, row.sent, row.is_stopped) == ("We move", 4, True)

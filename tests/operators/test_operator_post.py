@@ -20,7 +20,7 @@ from pbmserv.service.operators.letters import (
     retry_letters,
 )
 from pbmserv.store.delivery import bounces, letter_claims
-from pbmserv.store.operators.letters import failed_letters, letters
+from pbmserv.store.operators.letters import failed_letters, letter_lines
 
 SIGNED = Signature("olga", "the relay was mended")
 ALICE, BOB = map(address_of, ("alice", "bob"))
@@ -28,7 +28,7 @@ ALICE, BOB = map(address_of, ("alice", "bob"))
 
 def waiting(house: Indoors) -> list[int]:
     """Return the numbers of unsent letters."""
-    rows = house.look(lambda context: letters(context.connection, ("queued", "held"), "", 99))
+    rows = house.look(lambda context: letter_lines(context.connection, ("queued", "held"), "", 99))
     return [row.id for row in rows]
 
 

@@ -6,7 +6,7 @@ import pytest
 from indoors import Indoors, address_of
 
 from pbmserv.store.boards import boards
-from pbmserv.store.operators.letters import letters
+from pbmserv.store.operators.letters import letter_lines
 
 
 def test_a_letter_whose_board_cannot_be_read_waits_for_another_try(
@@ -19,5 +19,5 @@ def test_a_letter_whose_board_cannot_be_read_waits_for_another_try(
 
     monkeypatch.setattr(boards, "load", broken)
     house.server.sender.run_once()
-    waiting = house.server.read(letters, ("queued",), "", 9)
+    waiting = house.server.read(letter_lines, ("queued",), "", 9)
     assert [row.attempts for row in waiting] == [1, 1]

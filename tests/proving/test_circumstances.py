@@ -13,7 +13,7 @@ import pytest
 from asgi_client import fetch, load_page, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
 from mailboxes_of_games import Played, begin_game, sentences, verdict_of
-from sqlalchemy import select, update
+from sqlalchemy import select
 from test_games_proven import changed
 
 from pbmserv.engine.chance import drawn_sides
@@ -22,7 +22,7 @@ from pbmserv.letters import compose
 from pbmserv.service.operators import boards as operators
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.boards import seeks as stored_seeks
-from pbmserv.store.tables.boards import plies, seeks
+from pbmserv.store.tables.boards import plies
 from pbmserv.verifying.mailboxes import mails_of
 
 TWO = ("anna", "bela")
@@ -412,19 +412,6 @@ def test_the_first_dice_of_a_match_of_seekers_are_mixed_too(tmp_path: Path) -> N
         text = proven(game, *TWO)
         assert "with which bela found opponents, which is among these, was mixed into" in text
         assert "the server drew alone" not in text
-
-
-def test_a_seek_of_an_older_version_begins_a_game_that_is_proven(tmp_path: Path) -> None:
-    with indoors(tmp_path) as world:
-        world.sign_up(*TWO)
-        game = Played(world, TWO)
-        game.send("anna", f"blackbox seek anna {PASSWORD} -size=4x4 -atoms=1")
-        older = update(seeks).values(seed=None)
-        world.server.writer.submit(lambda connection: connection.execute(older)).result()
-        game.send("bela", f"blackbox seek bela {PASSWORD} -size=4x4 -atoms=1")
-        game.names = game.board().names
-        game.play(("b2", "c3"))
-        proven(game, *TWO)
 
 
 def test_a_seat_that_was_handed_over_is_no_wrong_draw(tmp_path: Path) -> None:

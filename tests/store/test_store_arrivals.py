@@ -55,16 +55,10 @@ def test_two_plays_that_claim_at_once_get_different_lanes(store: Database) -> No
         assert _claimed(first_play, 1) == [first]  # not committed: others see a lock, and no claim
         assert _claimed(second_play, by="two") == [other]
     with store.writing.begin() as second_play:
-        later = arrival_claims.claim(
-            second_play, Lease("two", NOW, UNTIL), most=9, most_of_lane=9, in_hand=[other]
-        )
-        assert later == []  # now it sees the claim
+        assert _claimed(second_play, by="two") == []  # now it sees the claim
         assert arrival_claims.take(second_play, first)
     with store.writing.begin() as second_play:
-        later = arrival_claims.claim(
-            second_play, Lease("two", NOW, UNTIL), most=9, most_of_lane=9, in_hand=[other]
-        )
-        assert [arrival.id for arrival in later] == [second]
+        assert _claimed(second_play, by="two") == [second]
 
 
 def test_each_share_is_claimed_for_itself(store: Database) -> None:
@@ -139,23 +133,16 @@ def test_a_play_that_still_works_keeps_the_mails_whose_lease_it_renews(store: Da
     assert [arrival.id for arrival in late] == [forgotten]
 
 
-def test_the_next_claim_gives_back_lost_claims(
-    store: Database,
-) -> None:
+def test_lost_claims_are_given_back(store: Database) -> None:
     numbers = _stored(store, [f"player {n}" for n in range(9)])
     with store.writing.begin() as connection:
         in_hand = _claimed(connection, 2)
         assert in_hand == numbers[:2]
-    for _ in range(2):  # committed, but the process hears nothing of it
-        with store.writing.begin() as connection:
-            arrival_claims.claim(
-                connection, Lease("one", NOW, UNTIL), most=3, most_of_lane=3, in_hand=in_hand
-            )
     with store.writing.begin() as connection:
-        claimed = arrival_claims.claim(
-            connection, Lease("one", NOW, UNTIL), most=2, most_of_lane=2, in_hand=in_hand
-        )
-        assert [arrival.id for arrival in claimed] == numbers[2:4]
+        _claimed(connection, 3)  # committed, but the process hears nothing of it
+    with store.writing.begin() as connection:
+        arrival_claims.release_lost(connection, by="one", in_hand=in_hand)
+        assert _claimed(connection, 2) == numbers[2:4]
         assert _claimed(connection, by="two") == numbers[4:]
 
 

@@ -5,21 +5,27 @@ from __future__ import annotations
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import fork_server
 import pytest
+from alembic import command
 from migrated import migrated, stores_of
-from sqlalchemy import inspect, text
+from sqlalchemy import insert, inspect, text
 
 from pbmserv.errors import ServerFault
+from pbmserv.store.boards import seeks as seek_rows
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
+from pbmserv.store.tables.accounts import players
+from pbmserv.store.tables.boards import seeks
 from pbmserv.store.tables.columns import metadata
 
 pytestmark = pytest.mark.slow
 
 PATIENCE_S = 60
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def tables(database: Database) -> set[str]:
@@ -41,6 +47,23 @@ def test_the_migrations_build_the_tables_and_differences_are_reported(
         connection.execute(text("ALTER TABLE players ADD COLUMN shoe_size INTEGER"))
     (difference,) = schema.check(empty)
     assert "shoe_size" in difference
+
+
+def test_a_seek_of_an_older_version_gets_a_seed(empty: Database) -> None:
+    schema.upgrade(empty)
+    with schema.migrating(empty) as connection:
+        command.downgrade(schema.alembic_config(connection, stores_of(empty)), "0022")
+    with empty.writing.begin() as connection:
+        player = {"id": 1, "userid": "ann", "password_hash": "", "address": "", "created_at": NOW}
+        connection.execute(insert(players).values(player))
+        for seed in (None, b"pledged"):
+            seek = {"player_id": 1, "game": "hex", "seats": 2, "options": (), "created_at": NOW}
+            connection.execute(insert(seeks).values(seek | {"seed": seed}))
+    schema.upgrade(empty)
+    assert schema.check(empty) == []
+    with empty.reading.connect() as connection:
+        older, newer = seek_rows.of_player(connection, 1)
+    assert (len(older.seed), newer.seed) == (32, b"pledged")
 
 
 def store_of(name: str) -> str:

@@ -16,7 +16,7 @@ from sqlalchemy import create_engine, insert, select
 
 from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.store.accounts import persons, players
-from pbmserv.store.operators.people import shared_boards
+from pbmserv.store.operators.merging import boards_of_both
 from pbmserv.store.shared_boxes.shared_boxes import GIVEN_UP, SOLVED
 from pbmserv.store.tables.accounts import addresses
 from pbmserv.store.tables.boards import boards as board_table
@@ -179,7 +179,7 @@ def test_seeks_never_pair_two_names(house: Indoors) -> None:
         assert letter.kind == "seek"
     with house.server.database.reading.connect() as connection:
         ids = id_of(house, "alice"), id_of(house, "second")
-        assert shared_boards(connection, *ids) == []
+        assert boards_of_both(connection, *ids) == []
     letters = house.send(BOB, f"blackbox seek bob {PASSWORD}")
     assert {letter.kind for letter in letters} == {"started"}
 

@@ -16,7 +16,7 @@ from running import add_player
 from sqlalchemy import select
 
 from pbmserv.store.accounts import players
-from pbmserv.store.operators.people import shared_boards
+from pbmserv.store.operators.merging import boards_of_both
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow
@@ -251,7 +251,7 @@ def boards_with(server: Indoors, userid: str, other: str) -> int:
     first, second = (server.server.read(players.account_of, name) for name in (userid, other))
     assert first is not None
     assert second is not None
-    return len(server.server.read(shared_boards, first.id, second.id))
+    return len(server.server.read(boards_of_both, first.id, second.id))
 
 
 def block(server: Indoors) -> None:

@@ -161,5 +161,5 @@ def _words(
         "seats": seek.seats,
         "options": list(seek.options),
         "since": f"{seek.created_at:%Y-%m-%d}",
-        "pledge": search_pledge(seek.seed).hex() if seek.seed and event != "off" else "",
+        "pledge": search_pledge(seek.seed).hex() if event != "off" else "",
     }

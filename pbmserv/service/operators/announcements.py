@@ -41,7 +41,7 @@ def announce(
     if earlier is not None:
         raise OperatorError(
             f"this was announced on {earlier.created_at:%Y-%m-%d %H:%M} UTC as number "
-            f"{earlier.id}: {counted(earlier.sent, 'letter')} so far, {progress(earlier)}"
+            f"{earlier.id}: {counted(earlier.sent, 'letter')} so far; {progress(earlier)}"
         )
     readers = announcements.count_readers(context.connection, is_service=is_service)
     number = announcements.add(
@@ -58,7 +58,7 @@ def announce(
 def progress(announcement: Announcement) -> str:
     """Return how an announcement goes on, in words."""
     if announcement.is_stopped:
-        return "and it is stopped"
+        return "it is stopped"
     return "all letters are queued" if announcement.finished_at else "the others follow"
 
 

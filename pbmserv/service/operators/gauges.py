@@ -28,7 +28,7 @@ class _LostLines(Collector):
     """The log lines that this process could not write."""
 
     def collect(self) -> Iterator[Metric]:
-        words = "Lines of the log nobody will read."
+        words = "Log lines that could not be written."
         yield CounterMetricFamily("pbmserv_log_lines_lost", words, log.lost())
 
 
@@ -53,7 +53,7 @@ class _Gauges(Collector):
         opened = {name: slot.open for name, slot in slots}
         yield _gauge("pbmserv_sessions", "Open sessions.", "listener", opened)
         most = {name: slot.most for name, slot in slots}
-        yield _gauge("pbmserv_sessions_most", "Sessions that may be open.", "listener", most)
+        yield _gauge("pbmserv_sessions_most", "Limit of open sessions.", "listener", most)
         yield GaugeMetricFamily(
             "pbmserv_relay_failures",
             "Attempts in a row that did not reach the relay.",
@@ -65,7 +65,9 @@ class _Gauges(Collector):
             value=snapshot.parts.relay.is_open,
         )
         sizes = {**snapshot.sizes, "free": snapshot.free}
-        yield _gauge("pbmserv_bytes", "Database, its log, free disk.", "what", sizes)
+        yield _gauge(
+            "pbmserv_bytes", "Size of the database and its log; free disk space.", "what", sizes
+        )
         moments = {
             "backup": ("Time of the newest copy of the database.", snapshot.backup_at),
             "certificate_end": (
@@ -95,13 +97,22 @@ class _Gauges(Collector):
         }
         counted = {name: float(queue.count) for name, queue in waiting.items()}
         counted |= {f"letters-{state}": n for state, n in queues.letters.items()}
-        yield _gauge("pbmserv_waiting", "Mails, letters, boards that wait.", "queue", counted)
+        yield _gauge("pbmserv_waiting", "Entries of each queue.", "queue", counted)
         ages = {name: queue.oldest_s for name, queue in waiting.items()}
-        yield _gauge("pbmserv_waiting_seconds", "For how long the first has.", "queue", ages)
+        yield _gauge(
+            "pbmserv_waiting_seconds", "Age of the oldest entry of each queue.", "queue", ages
+        )
         away = {game.game: game.boards for game in queues.away}
-        yield _gauge("pbmserv_game_away_boards", "Of stopped or missing games.", "game", away)
+        yield _gauge(
+            "pbmserv_game_away_boards",
+            "Running boards of a game that cannot be played.",
+            "game",
+            away,
+        )
         newest = {"mails": queues.newest_mail, "letters": queues.newest_letter}
-        yield _gauge("pbmserv_newest_number", "Of a mail and of a letter.", "of", newest)
+        yield _gauge(
+            "pbmserv_newest_number", "Numbers of the newest mail and letter.", "of", newest
+        )
 
 
 def _gauge(name: str, words: str, label: str, values: Mapping[str, float]) -> Metric:

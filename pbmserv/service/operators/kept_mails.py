@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -87,8 +87,8 @@ class KeptMailsView:
         if mail is None:
             return None
         head = _head(mail)
-        if mail.state != "kept":
-            return f"{head}\n{_OUTCOMES.get(mail.state, mail.state)}\n"
+        if mail.state != MailState.KEPT:
+            return f"{head}\n{_OUTCOMES[mail.state]}\n"
         raw = mail.raw.decode("utf-8", "replace").replace("\r\n", "\n")
         incoming = self._try_read(mail)
         if incoming is None:
@@ -106,7 +106,7 @@ class KeptMailsView:
     def _kept(self, number: int) -> StoredMail | None:
         with self._database.reading.connect() as connection:
             mail = inbox.get(connection, number)
-        return mail if mail is not None and mail.state == "kept" else None
+        return mail if mail is not None and mail.state == MailState.KEPT else None
 
     def _try_read(self, mail: StoredMail) -> IncomingMail | None:
         """Read a kept mail; return `None` if it cannot be read, or brings no commands.
@@ -178,7 +178,7 @@ def drop_mail(context: CommandContext, _: Signature, number: int) -> Deed:
     """
     if inbox.lock(context.connection, number, MailState.KEPT) is None:
         raise _not_kept(number)
-    inbox.mark(context.connection, number, "ignored", "dropped by an operator")
+    inbox.mark(context.connection, number, MailState.IGNORED, "dropped by an operator")
     inbox.erase_texts(context.connection, [number])
     return Deed("drop", f"mail {number}", f"Mail {number} is dropped; its text is gone.")
 
@@ -223,12 +223,12 @@ def _left_out(echo: str, mail: Mail) -> set[str]:
     }
 
 
-_OUTCOMES = {
-    "done": "It is carried out. We do not show its text.",
-    "answered": "It led only to an answer. We do not show its text.",
-    "later": "It waits until its player may send more. We do not show its text.",
-    "paused": "It waits until its game can be played. We do not show its text.",
-    "ignored": "A machine wrote it, so we did nothing. We do not show its text.",
+_OUTCOMES: Mapping[MailState, str] = {
+    MailState.DONE: "It is carried out. We do not show its text.",
+    MailState.ANSWERED: "It led only to an answer. We do not show its text.",
+    MailState.LATER: "It waits until its player may send more. We do not show its text.",
+    MailState.PAUSED: "It waits until its game can be played. We do not show its text.",
+    MailState.IGNORED: "A machine wrote it, so we did nothing. We do not show its text.",
 }
 
 

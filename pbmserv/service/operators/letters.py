@@ -37,7 +37,7 @@ def letter_lines(
         to: part of the address.
     """
     states = STATES if state == "all" else (state,) if state in STATES else UNSETTLED
-    return letters.letters(context.connection, states, to.lower(), most)
+    return letters.letter_lines(context.connection, states, to.lower(), most)
 
 
 def letter_text(context: CommandContext, number: int) -> tuple[LetterLine, str]:

@@ -1,4 +1,4 @@
-"""Deeds of operators about players: suspend, restore, reset, merge."""
+"""Deeds of operators about players: suspend, restore, reset, write to them again."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery.reachability import failure_words, note_reachable
 from pbmserv.service.operators.boards import end_boards_of
 from pbmserv.service.operators.deeds import Deed, Signature
-from pbmserv.service.ratings import rebuilding
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces
-from pbmserv.store.operators import people as operator_people
 from pbmserv.store.tables.accounts import PlayerState
 
 
@@ -106,41 +104,6 @@ def reachable(context: CommandContext, by: Signature, userid: str) -> Deed:
     names = ", ".join(record.address for record in given_up)
     summary = f"We send letters to {userid} again; we had given up {names}."
     return Deed("reachable", f"user {userid}", summary, reachable_again.notifications, facts)
-
-
-def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Deed:
-    """Merge two accounts of one person: boards, addresses and results move to *into*.
-
-    All ratings are computed again. The old userid stays taken.
-
-    Raises:
-        OperatorError: one is unknown or not active, both are the same, or they share a board.
-    """
-    old, new = human_named(context, userid), human_named(context, into)
-    if old.id == new.id:
-        raise OperatorError("you cannot merge an account with itself")
-    for player in (old, new):
-        if not player.active:
-            raise OperatorError(f"{player.userid} is {player.state}; both must be active")
-    shared = operator_people.shared_boards(context.connection, old.id, new.id)
-    if shared:
-        first = ", ".join(map(str, shared[:5]))
-        raise OperatorError(
-            f"{userid} and {into} play each other (board {first}), so you cannot merge them"
-        )
-    moved = boards.running_of(context.connection, old.id)
-    operator_people.move_subscriptions(context.connection, old.id, new.id)
-    leaving.leave(context.connection, old, "the account was merged into another one", context.now)
-    seats = operator_people.move_everything(context.connection, old.id, new.id)
-    closed = {"state": PlayerState.DELETED, "password_hash": "", "accept": "none"}
-    players.change(context.connection, old.id, closed)
-    rebuilding.rebuild(context.connection)
-    letter = Notification(new.address, new.id, account_part("merged", into, by, other=userid))
-    letters = (letter, *boards_again(context, new.id, moved))
-    all_seats = counted(seats, "seat")
-    summary = f"{userid} is part of {into} now: {all_seats}, {len(moved)} of them running."
-    facts = {"into": into, "seats": seats}
-    return Deed("merge", f"user {userid}", summary, letters, facts)
 
 
 def human_named(context: CommandContext, userid: str) -> Player:

@@ -48,7 +48,7 @@ class ServerStatus:
         if self.stages:
             parts = [f"{name} ({doing})" if doing else name for name, doing in self.stages.items()]
             yield f"Stages on this machine: {', '.join(parts)}."
-        elif is_running(self.queues):
+        elif is_running(self.queues.beat_s):
             yield "None of its stages is on this machine: it has just ended, or runs elsewhere."
         if line := relay_line(self.relay):
             yield line
@@ -58,9 +58,13 @@ class ServerStatus:
             yield f"Game {sentence_about(away)}."
 
 
-def is_running(queues: Queues) -> bool:
-    """Return whether a server has given a sign of life lately."""
-    return queues.beat_s is not None and abs(queues.beat_s) <= RUNS_S
+def is_running(beat_s: float | None) -> bool:
+    """Return whether a server has given a sign of life lately.
+
+    Args:
+        beat_s: see `Queues.beat_s`.
+    """
+    return beat_s is not None and abs(beat_s) <= RUNS_S
 
 
 def running_line(queues: Queues, since: datetime | None) -> str:
@@ -78,7 +82,7 @@ def running_line(queues: Queues, since: datetime | None) -> str:
         ahead = duration_text(-queues.beat_s)
         return f"A clock is wrong: the server's last sign of life lies {ahead} ahead of now."
     last_sign = f"its last sign of life was {duration_text(max(0.0, queues.beat_s))} ago"
-    if not is_running(queues):
+    if not is_running(queues.beat_s):
         return f"No server runs: {last_sign}."
     if since is None:
         up_since = f"{queues.up_since:%Y-%m-%d %H:%M} UTC"

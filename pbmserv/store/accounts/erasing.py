@@ -83,7 +83,6 @@ def _rename_merged(connection: Connection, userid: str) -> dict[str, str]:
             names[name] = neutral_userid(connection, part.id)
             values = {"userid": names[name], "tz": "UTC", "remind": ""}
             change_rows(connection, players, {"id": part.id}, **values)
-            delete_rows(connection, absences, player_id=part.id)
     return names
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, text
 
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import change_rows, columns_of
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import seeks
 
@@ -22,7 +22,7 @@ class Seek:
 
     Attributes:
         options: canonical words.
-        seed: the seed of its board; `None` in seeks of an older version.
+        seed: the secret seed of its board.
     """
 
     id: int
@@ -31,7 +31,7 @@ class Seek:
     game: str
     seats: int
     options: tuple[str, ...]
-    seed: bytes | None
+    seed: bytes = field(repr=False)
     created_at: datetime
 
 
@@ -102,3 +102,12 @@ def remove(connection: Connection, ids: Sequence[int]) -> None:
     """Delete seeks that were answered or withdrawn."""
     if ids:
         connection.execute(delete(seeks).where(seeks.c.id.in_(ids)))
+
+
+def move(connection: Connection, old: int, new: int) -> None:
+    """Give one player's seeks to another, except those for boards that both seek."""
+    lock(connection)
+    wanted = {(seek.game, seek.seats, seek.options) for seek in of_player(connection, new)}
+    for seek in of_player(connection, old):
+        if (seek.game, seek.seats, seek.options) not in wanted:
+            change_rows(connection, seeks, {"id": seek.id}, player_id=new)

@@ -98,7 +98,6 @@ def claim(
     *,
     most: int,
     most_of_lane: int,
-    in_hand: Collection[int] = (),
     share: int | None = None,
 ) -> list[Arrival]:
     """Lease the oldest arrivals that no other play has.
@@ -108,13 +107,9 @@ def claim(
     at its first mail that another play may have: only the play with the earlier mails of a lane may
     have later ones.
 
-    Arrivals that are claimed in the name of this process and not *in_hand* are given back first: a
-    dead predecessor had them, or the answer to an earlier claim was lost.
-
     Args:
         share: claim arrivals of this share only; `None` for all.
     """
-    _release_lost(connection, lease.by, in_hand, share)
     rows = connection.execute(within(_CLAIMABLE, arrivals, share), {"now": lease.now, "most": most})
     claimable = arrivals_of(rows)
     if not claimable:
@@ -151,10 +146,16 @@ def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
         connection.execute(lease.values(claimed_until=until))
 
 
-def _release_lost(
-    connection: Connection, by: str, in_hand: Collection[int], share: int | None
+def release_lost(
+    connection: Connection, *, by: str, in_hand: Collection[int], share: int | None = None
 ) -> None:
-    """Give back the arrivals that are claimed by *by* and not *in_hand*."""
+    """Give back arrivals that are leased to a play that does not have them.
+
+    A dead predecessor of the same name had them, or the answer to a claim was lost.
+
+    Args:
+        in_hand: arrivals that the play has.
+    """
     lost = update(arrivals).where(arrivals.c.claimed_by == by, arrivals.c.id.not_in(in_hand))
     connection.execute(within(lost, arrivals, share).values(claimed_until=None, claimed_by=None))
 

@@ -97,6 +97,44 @@ def _silenced(words: Any, userids: Collection[str]) -> Any:
             return words
 
 
+def hand_on(
+    connection: Connection,
+    old: int,
+    new: int,
+    address: str,
+    again: Collection[int],
+    now: datetime,
+) -> None:
+    """Give one player's unsent letters to another, as far as they tell what others did or said.
+
+    Letters that a sender has in hand stay as they are.
+
+    Args:
+        again: boards that are sent again. Of letters about them, only the words of other players
+            are kept.
+    """
+    is_free = outbox.c.claimed_by.is_(None)
+    rows = connection.execute(
+        select(
+            outbox.c.id, outbox.c.letter, outbox.c.board_id, outbox.c.state, outbox.c.words
+        ).where(outbox.c.player_id == old, outbox.c.state.in_(UNSENT), is_free)
+    ).all()
+    for row in rows:
+        kind = kind_of(row.letter)
+        is_kept = kind.can_wait or kind.tells_turn or kind.reaches_others or kind.has_entries
+        values: dict[str, Any] = {"player_id": new, "recipient": address}
+        if row.state == LetterState.COMING:
+            is_kept = True
+        elif row.board_id in again and not kind.only_words:
+            is_kept = bool(row.words.get("said")) and not kind.own_words
+            values["letter"] = "chat"
+        if row.state not in {LetterState.HELD, LetterState.COMING}:
+            values |= {"state": LetterState.QUEUED, "due_at": now}
+        if is_kept:
+            is_row = outbox.c.id == row.id
+            connection.execute(update(outbox).where(is_row, is_free).values(values))
+
+
 _FOR_DIGEST = (
     select(*COLUMNS)
     .where(outbox.c.player_id == bindparam("player"), outbox.c.state == LetterState.DIGEST)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
-from pbmserv.store.core.statements import put_row
+from pbmserv.store.core.statements import delete_rows, put_row
 from pbmserv.store.tables.events import event_bars
 
 
@@ -29,3 +29,12 @@ def barred_until(
 def bar(connection: Connection, player_id: int, until: datetime) -> None:
     """Let a player enter no events until a moment."""
     put_row(connection, event_bars, {"player_id": player_id}, until=until)
+
+
+def move(connection: Connection, old: int, new: int) -> None:
+    """Let the bar of one player hold for another; of two bars, the longer one."""
+    both = event_bars.c.player_id.in_((old, new))
+    until = connection.execute(select(func.max(event_bars.c.until)).where(both)).scalar()
+    if until is not None:
+        bar(connection, new, until)
+    delete_rows(connection, event_bars, player_id=old)

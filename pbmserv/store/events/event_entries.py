@@ -234,7 +234,20 @@ def set_lineup(
 
 
 def move(connection: Connection, old: int, new: int) -> None:
-    """Give one player's entries and games to another; events that both have entered stay."""
+    """Give one player's entries and games to another, except in events that both have entered.
+
+    An entry takes the place of an invitation to the same event.
+    """
+    entered = select(entries.c.event_id).where(
+        entries.c.player_id == old, entries.c.status != EntryStatus.INVITED
+    )
+    connection.execute(
+        delete(entries).where(
+            entries.c.player_id == new,
+            entries.c.status == EntryStatus.INVITED,
+            entries.c.event_id.in_(entered),
+        )
+    )
     rows = connection.execute(select(entries.c.event_id).where(entries.c.player_id == new))
     events_of_new = list(rows.scalars())
     for column in (pairings.c.first_id, pairings.c.second_id):
@@ -248,4 +261,5 @@ def move(connection: Connection, old: int, new: int) -> None:
         .where(entries.c.player_id == old, entries.c.event_id.not_in(events_of_new))
         .values(player_id=new)
     )
+    delete_rows(connection, entries, player_id=old, status=EntryStatus.INVITED)
     change_rows(connection, events, {"owner_id": old}, owner_id=new)

@@ -9,7 +9,7 @@ from functools import partial
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select, update
 
-from pbmserv.store.core.statements import claim_due, columns_of, put_off_due
+from pbmserv.store.core.statements import change_rows, claim_due, columns_of, put_off_due
 from pbmserv.store.tables.boards import BoardStatus, boards
 from pbmserv.store.tables.ladders import ladder_games
 
@@ -128,3 +128,9 @@ def end(connection: Connection, board_id: int, result: str, at: datetime) -> Non
         .where(ladder_games.c.board_id == board_id)
         .values(due_at=None, ended_at=at, result=result)
     )
+
+
+def move(connection: Connection, old: int, new: int) -> None:
+    """Give one player's challenges to another."""
+    for role in ("challenger_id", "defender_id"):
+        change_rows(connection, ladder_games, {role: old}, **{role: new})

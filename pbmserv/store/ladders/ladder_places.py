@@ -7,12 +7,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Update, insert, select, update
 
-from pbmserv.store.core.statements import columns_of, count_rows, delete_rows
+from pbmserv.store.core.statements import change_rows, columns_of, count_rows, delete_rows
 from pbmserv.store.ladders.ladder_reigns import note_first
 from pbmserv.store.ladders.ladders import lock_by_id
 from pbmserv.store.ladders.ladders import of_player as ladders_of_player
 from pbmserv.store.tables.accounts import players
-from pbmserv.store.tables.ladders import ladder_moves, ladder_places
+from pbmserv.store.tables.ladders import ladder_moves, ladder_places, ladder_reigns
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +143,30 @@ def leave_all(connection: Connection, player_id: int, now: datetime) -> None:
     for ladder in ladders_of_player(connection, player_id):
         lock_by_id(connection, ladder.id)
         leave(connection, ladder.id, player_id, "left", now)
+
+
+def move_all(connection: Connection, old: int, new: int, now: datetime) -> None:
+    """Give one player's places to another, who keeps the better one of two places on a ladder.
+
+    The old player keeps the worse ones. Movements before this one keep their names.
+    """
+    for ladder in ladders_of_player(connection, old):
+        lock_by_id(connection, ladder.id)
+        place = of_player(connection, ladder.id, old)
+        own_place = of_player(connection, ladder.id, new)
+        if place is None:
+            continue
+        if own_place is not None and own_place.rank < place.rank:
+            note_active(connection, ladder.id, new, now)
+            continue
+        values = {"player_id": new, "active_at": now}
+        if own_place is not None:
+            leave(connection, ladder.id, new, "left", now)
+            values["news"] = own_place.news
+        connection.execute(_update_of(ladder.id, old).values(values))
+        _log(connection, ladder.id, old, place.rank, None, "left", None, now)
+        _log(connection, ladder.id, new, None, place.rank, "joined", None, now)
+    change_rows(connection, ladder_reigns, {"player_id": old}, player_id=new)
 
 
 def note_active(connection: Connection, ladder_id: int, player_id: int, at: datetime) -> None:

@@ -30,7 +30,7 @@ class BoardLine:
 
 
 def board_lines(
-    connection: Connection, status: str | None, game: str | None, player_id: int | None, limit: int
+    connection: Connection, status: str | None, game: str | None, player_id: int | None, most: int
 ) -> list[BoardLine]:
     """Return boards with this status, game and player (`None`: any), newest first."""
     statement = select(
@@ -48,7 +48,7 @@ def board_lines(
     if player_id is not None:
         own = select(seats.c.board_id).where(seats.c.player_id == player_id)
         statement = statement.where(boards.c.id.in_(own))
-    rows = list(connection.execute(statement.order_by(boards.c.id.desc()).limit(limit)))
+    rows = list(connection.execute(statement.order_by(boards.c.id.desc()).limit(most)))
     names = board_rows.userids_of(connection, [row.id for row in rows])
     return [
         BoardLine(

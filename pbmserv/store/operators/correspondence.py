@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import columns_of, has_row
+from pbmserv.store.delivery import arrivals as arrival_rows
+from pbmserv.store.delivery import mail_stores, settled_arrivals
 from pbmserv.store.tables.mail import LetterState, MailState, arrivals, inbox, outbox
 
 
@@ -85,6 +87,33 @@ def waiting_from(
         _either(func.lower(arrivals.c.sender).in_(senders), arrivals.c.player_id, player_id)
     )
     return [(row.id, row.received_at) for row in mail.execute(statement.order_by(arrivals.c.id))]
+
+
+def is_under_way(
+    mail: Connection, game: Connection, address: str, now: datetime, last: int
+) -> bool:
+    """Return whether mails up to a number, or letters to *address*, are being worked on.
+
+    Letters that are due later do not count.
+
+    Args:
+        last: largest number of mails that count.
+    """
+    waiting = [number for number in arrival_rows.numbers(mail) if number <= last]
+    if waiting:
+        done = settled_arrivals.numbers_since(game, mail_stores.uuid_of(mail), waiting[0])
+        if not done.issuperset(waiting):
+            return True
+    is_due = or_(outbox.c.due_at <= now, outbox.c.claimed_by.is_not(None))
+    return has_row(
+        game,
+        outbox,
+        func.lower(outbox.c.recipient) == address.lower(),
+        or_(
+            and_(outbox.c.state == LetterState.QUEUED, is_due),
+            outbox.c.state == LetterState.COMING,
+        ),
+    )
 
 
 def _either(

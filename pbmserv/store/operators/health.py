@@ -15,11 +15,9 @@ from sqlalchemy import (
     Connection,
     Executable,
     Table,
-    and_,
     bindparam,
     func,
     insert,
-    or_,
     select,
     text,
 )
@@ -27,10 +25,9 @@ from sqlalchemy import (
 from pbmserv.files import sqlite_file
 from pbmserv.store.boards import game_pauses
 from pbmserv.store.core.database import Database, mail_url
-from pbmserv.store.core.statements import delete_rows, has_row
+from pbmserv.store.core.statements import delete_rows
 from pbmserv.store.delivery import arrivals as arrival_rows
 from pbmserv.store.delivery import inbox as inbox_rows
-from pbmserv.store.delivery import mail_stores, settled_arrivals
 from pbmserv.store.heartbeats import heartbeat
 from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.boards import boards
@@ -173,31 +170,6 @@ def _away(connection: Connection, now: datetime) -> tuple[Away, ...]:
     counts = game_pauses.count_boards(connection, {pause.game for pause in pauses})
     return tuple(
         Away(p.game, p.kind, p.why, _age(p.begins, now), counts.get(p.game, 0)) for p in pauses
-    )
-
-
-def under_way(mail: Connection, game: Connection, address: str, now: datetime, last: int) -> bool:
-    """Return whether mails up to a number, or letters to *address*, are being worked on.
-
-    Letters that are due later do not count.
-
-    Args:
-        last: largest number of mails that count.
-    """
-    waiting = [number for number in arrival_rows.numbers(mail) if number <= last]
-    if waiting:
-        done = settled_arrivals.numbers_since(game, mail_stores.uuid_of(mail), waiting[0])
-        if not done.issuperset(waiting):
-            return True
-    is_due = or_(outbox.c.due_at <= now, outbox.c.claimed_by.is_not(None))
-    return has_row(
-        game,
-        outbox,
-        func.lower(outbox.c.recipient) == address.lower(),
-        or_(
-            and_(outbox.c.state == LetterState.QUEUED, is_due),
-            outbox.c.state == LetterState.COMING,
-        ),
     )
 
 

@@ -50,15 +50,15 @@ _LINE = select(
 )
 
 
-def letters(
-    connection: Connection, states: tuple[str, ...], recipient: str, limit: int
+def letter_lines(
+    connection: Connection, states: tuple[str, ...], recipient: str, most: int
 ) -> list[LetterLine]:
     """Return letters in these states, newest first.
 
     Args:
         recipient: part of the address, in lower case; ``""`` for all.
     """
-    statement = _LINE.where(outbox.c.state.in_(states)).order_by(outbox.c.id.desc()).limit(limit)
+    statement = _LINE.where(outbox.c.state.in_(states)).order_by(outbox.c.id.desc()).limit(most)
     if recipient:
         statement = statement.where(outbox.c.recipient.contains(recipient, autoescape=True))
     return [LetterLine(*row) for row in connection.execute(statement)]

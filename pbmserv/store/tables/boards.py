@@ -130,7 +130,7 @@ seeks = Table(
     Column("game", String(32), nullable=False),
     Column("seats", SmallInteger, nullable=False),
     Column("options", JsonTuple, nullable=False),
-    Column("seed", LargeBinary, nullable=True),
+    Column("seed", LargeBinary, nullable=False),
     Column("created_at", Instant, nullable=False),
     Index("ix_seeks_game_seats", "game", "seats"),
 )
