@@ -11,6 +11,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
+    Select,
     Table,
     delete,
     func,
@@ -62,6 +63,22 @@ def change_rows(
 def delete_rows(connection: Connection, table: Table, **which: Any) -> int:
     """Delete the rows with these values; return their number."""
     return connection.execute(delete(table).where(*_equalities(table, which))).rowcount
+
+
+def first_row(
+    connection: Connection,
+    row: type[T],
+    statement: Select[Any],
+    values: Mapping[str, Any] | None = None,
+) -> T | None:
+    """Return the first row that a statement finds, `None` if there is none.
+
+    Args:
+        row: dataclass of the row.
+        values: the values of the statement's parameters.
+    """
+    first = connection.execute(statement, values).first()
+    return None if first is None else row(*first)
 
 
 def has_row(connection: Connection, table: Table, *which: ColumnElement[bool]) -> bool:
@@ -131,8 +148,7 @@ def claim_due(
     """
     (key_column,) = table.primary_key
     due = select(*columns_of(row, table)).where(key_column == key, table.c.due_at <= now)
-    claimed = connection.execute(due.with_for_update(skip_locked=True)).first()
-    return None if claimed is None else row(*claimed)
+    return first_row(connection, row, due.with_for_update(skip_locked=True))
 
 
 def put_off_due(connection: Connection, key: int, until: datetime, *, table: Table) -> None:
