@@ -112,7 +112,7 @@ def older(
     most: int,
     *,
     table: Table,
-    unless: ColumnElement[Any] | None = None,
+    unless: ColumnElement[Any] | None,
 ) -> Sequence[int]:
     """Return the numbers of up to *most* rows of a *table* from before *moment*, oldest first.
 

@@ -215,7 +215,7 @@ def set_lineup(
     player_ids: Sequence[int],
     now: datetime,
     *,
-    invited_id: int | None = None,
+    invited_id: int | None,
 ) -> None:
     """Enter players for a team in the order of the boards, and no others; without any, the team is
     out.

@@ -120,8 +120,8 @@ def create(
     closes_at: datetime,
     starts_at: datetime,
     number: int,
-    name: str = "",
-    owner_id: int | None = None,
+    name: str,
+    owner_id: int | None,
 ) -> int | None:
     """Add an event, which is due when its entries close.
 
