@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 from functools import partial
 
 from pbmserv.commands.grammar.examples import Sender
+from pbmserv.commands.grammar.game_names import game_in_front
 from pbmserv.commands.grammar.readings import BLANK, Line
 from pbmserv.commands.grammar.word_forms import is_userid
 from pbmserv.commands.table.catalogue import WHICH
@@ -155,7 +156,8 @@ def _with_blanks(context: CommandContext, line: Line, may_show: Callable[[str], 
     words = line.echo.split()
     if context.reply_address is not None and not isinstance(line.meaning, Challenge):
         return BLANK
-    head = 2 if words and words[0] in context.services.registry else 1
+    _, named = game_in_front(words, context.services.registry.titles)
+    head = named + 1
     board = getattr(line.meaning, "board", None)
     shown = words[:head]
     for word in words[head:]:
@@ -254,7 +256,8 @@ def _without_credentials(example: str, sender: Sender) -> str:
 def _with_known_names(context: CommandContext, refusal: Refusal, echo: str, sender: Sender) -> str:
     """Return the line with the name of an existing player, or another that helps to find one."""
     words = echo.split()
-    game = words[:1] if words[0] in context.services.registry else []
+    key, _ = game_in_front(words, context.services.registry.titles)
+    game = [key] if key else []
     suggestion = str(refusal.values.get("suggestion", ""))
     if not suggestion and "challenge" in words and sender.userid:
         return " ".join((*game, "challenge", sender.userid, "FRIEND"))
