@@ -92,8 +92,7 @@ def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat 
         board, sitter = context.seat_at(None, command.game, None)
         return board, sitter.seat
     board = board_of(context, command.board, command.game)
-    by_reply = context.reply_address is not None and context.reply_address.player
-    is_sure = bool(by_reply) or command.credentials is not None
+    is_sure = bool(context.actor.speaks_for) or command.credentials is not None
     writers = [context.speaker(command.credentials)] if is_sure else context.known_writers()
     own = next(filter(None, (board.sitter_of(player.id) for player in writers)), None)
     if own is None and is_sure:

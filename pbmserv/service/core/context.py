@@ -20,7 +20,7 @@ from pbmserv.commands.grammar.examples import usual_game
 from pbmserv.commands.table.command_types import VOUCHED, AtBoard, Credentials
 from pbmserv.engine.position import Position
 from pbmserv.errors import Refused
-from pbmserv.mail.reply_address import Purpose, ReplyAddress, speaker_of
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.auth import lockout
 from pbmserv.service.auth.stored_hashes import stored_hashes
 from pbmserv.service.core.actor import Actor
@@ -191,7 +191,7 @@ class CommandContext:
 
     def _count(self, player: Player) -> None:
         """Count the mail once for a player, however many commands it has."""
-        if player.id != speaker_of(self.reply_address) and player.id not in self.proofs.counted:
+        if player.id != self.actor.speaks_for and player.id not in self.proofs.counted:
             self.proofs.counted.add(player.id)
             self.services.traffic.count("player", str(player.id))
 
@@ -311,7 +311,7 @@ class CommandContext:
 
         Its reply address, a password in any of its lines, or a verified From address proves it.
         """
-        if player_id == speaker_of(self.reply_address):
+        if player_id == self.actor.speaks_for:
             return True
         if player_id in self.proofs.players or player_id in self.proofs.counted:
             return True

@@ -12,7 +12,6 @@ from sqlalchemy import Connection
 
 from pbmserv.errors import GameAway
 from pbmserv.mail.envelope import UNCHECKED, Envelope
-from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.accounts import absences
 from pbmserv.service.boards import game_pauses, held_letters
 from pbmserv.service.core.actor import NOBODY
@@ -72,7 +71,7 @@ class MailService:
             TooMany: its player has sent too much.
             Outdated: a password was changed after it was checked.
         """
-        speaker = speaker_of(incoming.reply_address) or None
+        speaker = incoming.request.actor.speaks_for or None
         row = replace(_row(incoming, MailState.DONE), player_id=speaker)
         mail_id = inbox.add(connection, row, now)
         if mail_id is None:  # the unique key says that it is a copy: no effect, no answer
@@ -162,7 +161,7 @@ class MailService:
         receipt = Receipt(
             context.mail_id,
             "taken",
-            speaker_of(context.reply_address) or min(context.proofs.counted, default=0),
+            context.actor.speaks_for or min(context.proofs.counted, default=0),
             tuple(effects.plies),
             result.done,
             result.refused,
@@ -319,9 +318,9 @@ def _news_of_kept(context: CommandContext) -> list[Notification]:
 
 def _writer_of(incoming: IncomingMail, connection: Connection) -> Player | None:
     """Return the player whom the reply address or the proven sender of a mail names."""
-    address = incoming.reply_address
-    if address is not None and address.player:
-        return players.by_id(connection, address.player)
+    speaks_for = incoming.request.actor.speaks_for
+    if speaks_for:
+        return players.by_id(connection, speaks_for)
     if not incoming.verdict.passed:
         return None
     return next(iter(players.by_address(connection, incoming.mail.sender.lower())), None)

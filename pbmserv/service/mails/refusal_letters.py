@@ -102,8 +102,7 @@ def _unread_about(context: CommandContext, line: Line) -> Focus | None:
 
 def _find_speaker(context: CommandContext) -> None:
     """Let the answer go to the player of the reply address, if it is still valid."""
-    reply_address = context.reply_address
-    if context.current.speaker is None and reply_address is not None and reply_address.player:
+    if context.current.speaker is None and context.actor.speaks_for:
         with suppress(Refused):
             context.speaker(None)
 
@@ -113,12 +112,11 @@ def _sender(context: CommandContext) -> Sender:
 
     That proves nothing, but the letter says nothing secret of the player, and goes there.
     """
-    reply_address = context.reply_address
     player: Speaker | None
     if context.current.speaker is not None:
         player = context.current.speaker
-    elif reply_address is not None and reply_address.player:
-        player = players.by_id(context.connection, reply_address.player)
+    elif context.actor.speaks_for:
+        player = players.by_id(context.connection, context.actor.speaks_for)
     else:
         player = context.claimed_writer()
     is_name = partial(_is_player, context, {})
