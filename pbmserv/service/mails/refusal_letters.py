@@ -49,8 +49,9 @@ def refuses_move(error: PlayerError) -> bool:
     return is_late or (isinstance(error, MoveError) and not isinstance(error, NotUnderstood))
 
 
-def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part, str]:
-    """Return the letter about a refused line, and the line as it may be repeated."""
+def explain(context: CommandContext, line: Line, error: PlayerError) -> Part:
+    """Return the letter about a refused line; its word ``echo`` is the line as it may be
+    repeated."""
     sender = _sender(context)
     refusal = error.refusal
     if line.meaning is error and line.for_sender is not None:
@@ -76,8 +77,8 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
         "may_say": bool(example and talk) and talk == f"chat {echo}",
     }
     if focus is None or focus.board.status == BoardStatus.DECLINED:  # nobody is to move there
-        return Part("refusal", words), echo
-    return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat), echo
+        return Part("refusal", words)
+    return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat)
 
 
 def _echo(context: CommandContext, line: Line, refusal: Refusal, sender: Sender) -> str:
