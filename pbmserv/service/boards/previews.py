@@ -11,7 +11,6 @@ from pbmserv.engine.protocol import Aided, Previewing, only_meaning
 from pbmserv.engine.types import Preview as Previewed
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
-from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.showing import watched_ply
 from pbmserv.service.core.command_state import Focus
@@ -77,11 +76,10 @@ def _at_its_board(context: CommandContext, command: Preview) -> Preview:
 
     It does so if the player has no seat at a board of that number.
     """
-    address = context.reply_address
-    if command.board is None or address is None or address.purpose is not Purpose.BOARD:
+    if command.board is None or context.answered_board is None:
         return command
     named = boards.load(context.connection, command.board)
-    if named is not None and named.sitter_of(address.player) is not None:
+    if named is not None and named.sitter_of(context.actor.speaks_for) is not None:
         return command
     return replace(command, board=None, text=f"{command.board} {command.text}")
 

@@ -271,8 +271,8 @@ class CommandContext:
             player_id = self.authenticate(credentials).id
         elif reply_address is not None and reply_address.player:
             player_id, epoch = reply_address.player, reply_address.epoch
-            if board_id is None and reply_address.purpose is Purpose.BOARD:
-                board_id = reply_address.about
+            if board_id is None:
+                board_id = self.answered_board
         elif not self.known_writers():
             raise unknown_speaker(game or self.usual_game)
         if board_id is None:
@@ -344,18 +344,21 @@ class CommandContext:
         return position
 
     @property
-    def answers_board_letter(self) -> bool:
-        """Whether the mail answers a letter about one board."""
+    def answered_board(self) -> int | None:
+        """The board of the answered letter; `None` if no letter about a single board is
+        answered."""
         reply_address = self.reply_address
-        return reply_address is not None and reply_address.purpose is Purpose.BOARD
+        if reply_address is None or reply_address.purpose is not Purpose.BOARD:
+            return None
+        return reply_address.about
 
     def answered_turn(self, board_id: int) -> int | None:
         """Return the turn for which the answered letter was written; `None` if that letter is not
         about this board alone."""
         reply_address = self.reply_address
-        if reply_address is None or not self.answers_board_letter:
+        if reply_address is None or self.answered_board != board_id:
             return None
-        return reply_address.number if reply_address.about == board_id else None
+        return reply_address.number
 
     def take_back(self, before: Effects) -> None:
         """Forget the effects of a refused command. Positions that it loaded stay, since the record

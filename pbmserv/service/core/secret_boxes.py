@@ -47,7 +47,7 @@ def refuse_secret_copy(context: CommandContext, board: BoardRow) -> None:
     """Refuse a player a copy of a box that somebody, perhaps the player, still has to solve."""
     if board.status in RUNNING:
         raise Refused("load-runs", part=str(board.id), example=f"{board.game} show {board.id}")
-    if is_secret_to_players(context, board):
+    if spoils(context, board) not in KNOWN_TO_PLAYERS:
         refuse_spoiler(context, board)
 
 

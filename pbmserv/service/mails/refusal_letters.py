@@ -95,7 +95,7 @@ def _unread_about(context: CommandContext, line: Line) -> Focus | None:
     """Return the board of an unread line: of the number in front, or of the letter."""
     numbered = _OF_A_DIGEST.match(line.echo)
     if numbered is None:
-        return _answered_board(context)
+        return _focus_of_letter(context)
     with suppress(Refused):
         context.seat_at(int(numbered[1]))
     return context.current.focus
@@ -190,7 +190,7 @@ def _behind_number(context: CommandContext, line: Line) -> str:
     if not isinstance(line.meaning, ReplyMove):
         return ""
     number, _, rest = line.meaning.lines[0].partition(" ")
-    focus = _answered_board(context) if rest else None
+    focus = _focus_of_letter(context) if rest else None
     if focus is None or number != str(focus.board.id):
         return ""
     position = context.position(focus.board)
@@ -199,9 +199,9 @@ def _behind_number(context: CommandContext, line: Line) -> str:
     return ""
 
 
-def _answered_board(context: CommandContext) -> Focus | None:
-    """Return the board of the answered letter; `None` if the letter is about no single board."""
-    if context.reply_address is None or context.reply_address.purpose is not Purpose.BOARD:
+def _focus_of_letter(context: CommandContext) -> Focus | None:
+    """Return the board of the answered letter, and the reader's seat; `None` if there is none."""
+    if context.answered_board is None:
         return None
     try:
         context.seat_at()
@@ -221,7 +221,7 @@ def _as_chat(context: CommandContext, line: Line, refusal: Refusal, *, beside: b
         return ""
     if len(command.lines) > 1 or not refusal.code.endswith(_NO_MOVE_CODES):
         return ""
-    focus = _answered_board(context)
+    focus = _focus_of_letter(context)
     if focus is None or focus.board.terms.alone:
         return ""
     text = command.lines[0]
