@@ -55,9 +55,8 @@ _ANNOUNCEMENT = select(*columns_of(Announcement, announcements))
 
 def by_digest(connection: Connection, digest: str) -> Announcement | None:
     """Return the announcement with this digest of title and text."""
-    return first_row(
-        connection, Announcement, _ANNOUNCEMENT.where(announcements.c.digest == digest)
-    )
+    statement = _ANNOUNCEMENT.where(announcements.c.digest == digest)
+    return first_row(connection, Announcement, statement)
 
 
 def add(

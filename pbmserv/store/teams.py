@@ -132,17 +132,16 @@ def names_of(connection: Connection, team_ids: Collection[int]) -> dict[int, str
 
 def of_players(connection: Connection, player_ids: Collection[int]) -> Team | None:
     """Return the team of which one of these players is a member, `None` if there is none."""
-    return first_row(
-        connection,
-        Team,
+    statement = (
         _TEAM.join(team_members, team_members.c.team_id == teams.c.id)
         .where(
             team_members.c.player_id.in_(player_ids),
             team_members.c.status == MemberStatus.MEMBER,
         )
         .order_by(teams.c.id)
-        .limit(1),
+        .limit(1)
     )
+    return first_row(connection, Team, statement)
 
 
 def inviting(connection: Connection, player_id: int) -> list[Team]:
@@ -183,11 +182,10 @@ def members_by_team(connection: Connection, team_ids: Collection[int]) -> dict[i
 
 def member_of(connection: Connection, team_id: int, player_id: int) -> Member | None:
     """Return a member or an invited player of a team, `None` if the player is neither."""
-    return first_row(
-        connection,
-        Member,
-        _MEMBER.where(team_members.c.team_id == team_id, team_members.c.player_id == player_id),
+    statement = _MEMBER.where(
+        team_members.c.team_id == team_id, team_members.c.player_id == player_id
     )
+    return first_row(connection, Member, statement)
 
 
 def set_member(

@@ -51,13 +51,12 @@ def add(connection: Connection, board: Unconfirmed) -> int:
 
 def lock(connection: Connection, number: int) -> Unconfirmed | None:
     """Return a row and lock it until the end of the transaction."""
-    return first_row(
-        connection,
-        Unconfirmed,
+    statement = (
         select(*columns_of(Unconfirmed, unconfirmed_boards))
         .where(unconfirmed_boards.c.id == number)
-        .with_for_update(),
+        .with_for_update()
     )
+    return first_row(connection, Unconfirmed, statement)
 
 
 def note_created(connection: Connection, number: int, board_id: int) -> None:

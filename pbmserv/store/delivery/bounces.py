@@ -78,9 +78,8 @@ _LETTER = select(
 
 def lock_letter(connection: Connection, letter_id: int) -> BouncedLetter | None:
     """Return a letter and lock its row, so that bounces about it are handled one by one."""
-    return first_row(
-        connection, BouncedLetter, _LETTER.where(outbox.c.id == letter_id).with_for_update()
-    )
+    statement = _LETTER.where(outbox.c.id == letter_id).with_for_update()
+    return first_row(connection, BouncedLetter, statement)
 
 
 def note_reason(connection: Connection, letter: BouncedLetter, reason: str, now: datetime) -> None:

@@ -137,11 +137,8 @@ def count_groups(connection: Connection, event_id: int) -> int:
 
 def of_player(connection: Connection, event_id: int, player_id: int) -> Entry | None:
     """Return a player's entry, `None` if there is none."""
-    return first_row(
-        connection,
-        Entry,
-        _ENTRY.where(entries.c.event_id == event_id, entries.c.player_id == player_id),
-    )
+    statement = _ENTRY.where(entries.c.event_id == event_id, entries.c.player_id == player_id)
+    return first_row(connection, Entry, statement)
 
 
 def count(connection: Connection, event_ids: Sequence[int]) -> dict[int, int]:

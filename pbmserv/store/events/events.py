@@ -181,25 +181,21 @@ def load(connection: Connection, event_id: int) -> Event | None:
 
 def of_number(connection: Connection, kind: str, game: str, number: int) -> Event | None:
     """Return the event with a number of its kind and game, `None` if there is none."""
-    return first_row(
-        connection,
-        Event,
-        SELECT_EVENT.where(events.c.kind == kind, events.c.game == game, events.c.number == number),
+    statement = SELECT_EVENT.where(
+        events.c.kind == kind, events.c.game == game, events.c.number == number
     )
+    return first_row(connection, Event, statement)
 
 
 def lock(connection: Connection, event_id: int) -> Event | None:
     """Return an event and lock it until the end of the transaction."""
-    return first_row(
-        connection, Event, SELECT_EVENT.where(events.c.id == event_id).with_for_update()
-    )
+    statement = SELECT_EVENT.where(events.c.id == event_id).with_for_update()
+    return first_row(connection, Event, statement)
 
 
 def open_event(connection: Connection, kind: str, game: str, now: datetime) -> Event | None:
     """Return and lock the server's event of a kind and game that takes entries now."""
-    return first_row(
-        connection,
-        Event,
+    statement = (
         SELECT_EVENT.where(
             events.c.kind == kind,
             events.c.game == game,
@@ -209,8 +205,9 @@ def open_event(connection: Connection, kind: str, game: str, now: datetime) -> E
         )
         .order_by(events.c.id)
         .limit(1)
-        .with_for_update(),
+        .with_for_update()
     )
+    return first_row(connection, Event, statement)
 
 
 def id_of_board(connection: Connection, board_id: int) -> int | None:

@@ -105,9 +105,8 @@ def flush(connection: Connection, now: datetime) -> int:
 
 def lock_letter(connection: Connection, letter_id: int) -> LetterLine | None:
     """Return a letter and lock its row until the end of the transaction."""
-    return first_row(
-        connection, LetterLine, _LINE.where(outbox.c.id == letter_id).with_for_update()
-    )
+    statement = _LINE.where(outbox.c.id == letter_id).with_for_update()
+    return first_row(connection, LetterLine, statement)
 
 
 def set_state(

@@ -23,9 +23,8 @@ MOST_DAYS = 400
 
 def of_day(connection: Connection, game: str, day: int) -> Box | None:
     """Return a day's box, `None` if nobody has got it."""
-    return first_row(
-        connection, Box, SELECT_BOX.where(shared_boxes.c.game == game, shared_boxes.c.day == day)
-    )
+    statement = SELECT_BOX.where(shared_boxes.c.game == game, shared_boxes.c.day == day)
+    return first_row(connection, Box, statement)
 
 
 def days(
