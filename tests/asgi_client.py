@@ -47,6 +47,7 @@ def site_of(server: Server, allowance: Allowance | None = None, **others: Any) -
         "proxies": LOOPBACK,
     }
     pages = SiteFacts(**{**facts, **others})
+    allowance = allowance or Allowance(pages.proxies)
     health: Any = None
     return build_site(
         pages, server.web_stage.web_requests, environment(), health, server.registry, allowance

@@ -74,7 +74,7 @@ class Server:
             self.door_stage = DoorStage(self.base, self.play_stage.play.ring, names)
             stack.callback(self.door_stage.stop)
             self.post_stage = PostStage(
-                self.base, self.play_stage.outbox_writer, relay, by=f"{host} post1"
+                self.base, self.play_stage.outbox_writer, f"{host} post1", relay
             )
             stack.callback(self.post_stage.stop)
             self.bot_worker = make_bot_worker(self.base, self.play_stage.bot_moves)

@@ -32,7 +32,7 @@ def mixed_chance(chance: bytes, ply: Ply) -> bytes:
     return digest("chance", chance, ply.seat, ply.mark) if ply.mark else chance
 
 
-def drawn_sides(seed: bytes, userids: Collection[str], mark: str = "") -> list[str]:
+def drawn_sides(seed: bytes, userids: Collection[str], mark: str) -> list[str]:
     """Draw seats by lot; return the players in the order of their seats.
 
     Args:

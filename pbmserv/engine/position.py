@@ -567,14 +567,14 @@ def opening(game: AnyGame, record: GameRecord) -> Position:
     )
 
 
-def replay(game: AnyGame, record: GameRecord, upto: int | None = None) -> list[Step[Any]]:
-    """Return the steps of a record up to ply *upto*, by default all.
+def replay(game: AnyGame, record: GameRecord) -> list[Step[Any]]:
+    """Return the steps of a record.
 
     Element 0 is the start, so that ``steps[n].state`` is the state after ply n.
     """
     position = opening(game, record)
     steps = [position.step]
-    for ply in record.plies[:upto]:
+    for ply in record.plies:
         position = position.play(ply)
         steps.append(position.step)
     return steps

@@ -171,7 +171,7 @@ def pieces(text: str) -> tuple[str, ...]:
     return tuple(_PIECE.findall(text.casefold()))
 
 
-def is_like(text: str, words: Iterable[str], *, freely: bool = False) -> bool:
+def is_like(text: str, words: Iterable[str], *, freely: bool) -> bool:
     """Return whether a text looks like a move: names of cells, and words that moves have.
 
     Args:

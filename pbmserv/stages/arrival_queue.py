@@ -20,7 +20,6 @@ from pbmserv.store.delivery import arrival_claims, arrivals, mail_stores, settle
 from pbmserv.store.delivery.arrival_claims import Lease
 from pbmserv.store.delivery.arrivals import Arrival
 from pbmserv.store.delivery.settled_arrivals import Gone
-from pbmserv.store.delivery.shares import UNDIVIDED
 
 MOST = 500
 """Most arrivals in memory on SQLite; the others wait in the store."""
@@ -164,7 +163,7 @@ class QueueOfOneStore(ArrivalQueue):
         database: Database,
         writer: Writer,
         clock: Clock,
-        shares: Sequence[int | None] = UNDIVIDED,
+        shares: Sequence[int | None],
     ) -> None:
         self._by = by
         self._shares = shares

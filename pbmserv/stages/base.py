@@ -94,7 +94,7 @@ class Base:
         """Return the room for the texts of mails."""
         return quota_of(self.game, self.settings)
 
-    def senders(self, names: Resolver | None = None) -> Senders | None:
+    def senders(self, names: Resolver | None) -> Senders | None:
         """Return the checker of senders; `None` if the settings turn it off.
 
         Args:

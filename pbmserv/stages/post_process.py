@@ -52,7 +52,7 @@ def post_process(setup: Setup) -> Process:
         tell_play_of_stops(play, setup.stops)
     else:
         writer, close = _direct_writer(base, setup.stops)
-    stage = PostStage(base, writer, watch=setup.current, by=claimant(setup.folder, setup.name))
+    stage = PostStage(base, writer, claimant(setup.folder, setup.name), watch=setup.current)
 
     def state() -> StageState:
         return StageState(tuple(stage.vitals()), relay=stage.relay_state())
@@ -90,18 +90,18 @@ class PostStage:
     Args:
         base: settings and databases.
         writer: changes the outbox.
+        by: name under which this process claims letters; no two live ones have the same.
         relay: where letters go; `None`: where the settings say.
         watch: tells the supervisor which letter is being made.
-        by: name under which this process claims letters; no two live ones have the same.
     """
 
     def __init__(
         self,
         base: Base,
         writer: OutboxWriter,
+        by: str,
         relay: Relay | None = None,
         watch: Watch | None = None,
-        by: str = "post1",
     ) -> None:
         settings = base.settings
         self.relay = relay or open_relay(settings.relay)

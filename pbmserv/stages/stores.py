@@ -10,7 +10,7 @@ from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, error_line, mail_url
 
 
-def open_stores(url: str, *, may_upgrade: bool = True) -> tuple[Database, Database]:
+def open_stores(url: str, *, may_upgrade: bool) -> tuple[Database, Database]:
     """Return the game store and the mail store; on PostgreSQL they are one database.
 
     Args:

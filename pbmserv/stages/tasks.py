@@ -312,7 +312,7 @@ class Tasks:
     presses: PageRequests
     senders: Senders | None = None
 
-    def task_of(self, arrival: Arrival, deaths: int = 0) -> Task:
+    def task_of(self, arrival: Arrival, deaths: int) -> Task:
         """Return the task of an arrival, with which play has died so often."""
         if arrival.kind == "mail":
             return MailTask(arrival, deaths, self.parser, self.checks, self.mails, self.senders)

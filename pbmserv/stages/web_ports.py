@@ -14,6 +14,7 @@ from pbmserv.stages.web_stage import WebStage
 from pbmserv.views.environment import environment
 from pbmserv.web.application import build_site
 from pbmserv.web.http.server import WebServer, bounds
+from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.mailbox.application import build_mailbox
 from pbmserv.web.operators.application import build_operators
 from pbmserv.web.probes import build_probes
@@ -57,7 +58,14 @@ class WebPorts:
                 can_hide=bool(stage.web_requests.hot_seats.game),
                 proxies=settings.web_proxies,
             )
-            site = build_site(pages, stage.web_requests, environment(), health, base.registry)
+            site = build_site(
+                pages,
+                stage.web_requests,
+                environment(),
+                health,
+                base.registry,
+                Allowance(settings.web_proxies),
+            )
             self._servers.append(WebServer(site, port, limits))
         if port := sockets.get("metrics"):
             probes = build_probes(health, metrics)

@@ -10,7 +10,13 @@ from sqlalchemy import Connection, func, select, update
 from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.statements import add_numbered_row, change_rows, columns_of, count_rows
+from pbmserv.store.core.statements import (
+    add_numbered_row,
+    change_rows,
+    columns_of,
+    count_rows,
+    first_row,
+)
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.mail import LetterState, outbox
 from pbmserv.store.tables.operators import announcements
@@ -49,8 +55,8 @@ _ANNOUNCEMENT = select(*columns_of(Announcement, announcements))
 
 def by_digest(connection: Connection, digest: str) -> Announcement | None:
     """Return the announcement with this digest of title and text."""
-    row = connection.execute(_ANNOUNCEMENT.where(announcements.c.digest == digest)).first()
-    return Announcement(*row) if row else None
+    statement = _ANNOUNCEMENT.where(announcements.c.digest == digest)
+    return first_row(connection, Announcement, statement)
 
 
 def add(
@@ -89,8 +95,7 @@ def newest(connection: Connection, most: int) -> list[Announcement]:
 def lock(connection: Connection, number: int) -> Announcement | None:
     """Return an announcement and lock its row."""
     statement = _ANNOUNCEMENT.where(announcements.c.id == number).with_for_update()
-    row = connection.execute(statement).first()
-    return Announcement(*row) if row else None
+    return first_row(connection, Announcement, statement)
 
 
 def set_finished(connection: Connection, number: int, at: datetime | None) -> None:

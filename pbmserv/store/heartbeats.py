@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, bindparam, insert, select
 
 from pbmserv.engine.time_spans import Span
-from pbmserv.store.core.statements import add_if_new, change_rows, columns_of
+from pbmserv.store.core.statements import add_if_new, change_rows, columns_of, first_row
 from pbmserv.store.tables.downtime import heartbeats, outages
 
 GAP = timedelta(minutes=5)
@@ -34,13 +34,11 @@ _OUTAGES = (
     .order_by(outages.c.begins)
 )
 _HEARTBEAT = select(*columns_of(Heartbeat, heartbeats)).where(heartbeats.c.id == 1)
-_LOCKED_HEARTBEAT = _HEARTBEAT.with_for_update()
 
 
 def heartbeat(connection: Connection) -> Heartbeat | None:
     """Return the heartbeat, `None` before the server's first start."""
-    row = connection.execute(_HEARTBEAT).first()
-    return Heartbeat(*row) if row else None
+    return first_row(connection, Heartbeat, _HEARTBEAT)
 
 
 def up_since(connection: Connection, now: datetime) -> datetime | None:
@@ -68,11 +66,10 @@ def beat(connection: Connection, now: datetime, present: datetime | None = None)
     ends before it begins. When the clock is set forward again, the time lived by the wrong clock
     is an outage, so it counts against nobody.
     """
-    row = connection.execute(_LOCKED_HEARTBEAT).first()
-    if row is None:
+    last = first_row(connection, Heartbeat, _HEARTBEAT.with_for_update())
+    if last is None:
         add_if_new(connection, heartbeats, id=1, beat_at=now, up_since=now)
         return None
-    last = Heartbeat(*row)
     if last.beat_at - (present or now) > GAP and connection.dialect.name == "sqlite":
         _set_beat(connection, now, now)
         return last.beat_at, now

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from pbmserv.store.core.statements import count_rows
 from pbmserv.store.tables.boxes import hot_seats
+
+_BOX = select(hot_seats.c.box).where(hot_seats.c.key == bindparam("box_key"))
 
 
 def add(connection: Connection, key: str, box: Mapping[str, Any], now: datetime) -> None:
@@ -19,14 +21,12 @@ def add(connection: Connection, key: str, box: Mapping[str, Any], now: datetime)
 
 def load(connection: Connection, key: str) -> Any | None:
     """Return a box, `None` if there is none under this key."""
-    statement = select(hot_seats.c.box).where(hot_seats.c.key == key)
-    return connection.execute(statement).scalar_one_or_none()
+    return connection.execute(_BOX, {"box_key": key}).scalar()
 
 
 def lock(connection: Connection, key: str) -> Any | None:
     """Return a box and lock its row, `None` if there is none."""
-    statement = select(hot_seats.c.box).where(hot_seats.c.key == key).with_for_update()
-    return connection.execute(statement).scalar_one_or_none()
+    return connection.execute(_BOX.with_for_update(), {"box_key": key}).scalar()
 
 
 def change(connection: Connection, key: str, box: Mapping[str, Any], now: datetime) -> None:

@@ -16,6 +16,7 @@ from pbmserv.store.core.statements import (
     columns_of,
     delete_rows,
     due_keys,
+    first_row,
     insert_into,
     put_off_due,
     put_row,
@@ -104,20 +105,17 @@ def change(connection: Connection, team_id: int, **values: Any) -> None:
 
 def load(connection: Connection, team_id: int) -> Team | None:
     """Return a team, `None` if there is none."""
-    row = connection.execute(_TEAM.where(teams.c.id == team_id)).first()
-    return None if row is None else Team(*row)
+    return first_row(connection, Team, _TEAM.where(teams.c.id == team_id))
 
 
 def lock(connection: Connection, team_id: int) -> Team | None:
     """Return a team and lock it until the end of the transaction."""
-    row = connection.execute(_TEAM.where(teams.c.id == team_id).with_for_update()).first()
-    return None if row is None else Team(*row)
+    return first_row(connection, Team, _TEAM.where(teams.c.id == team_id).with_for_update())
 
 
 def of_key(connection: Connection, key: str) -> Team | None:
     """Return the team of a name, `None` if there is none."""
-    row = connection.execute(_TEAM.where(teams.c.key == key)).first()
-    return None if row is None else Team(*row)
+    return first_row(connection, Team, _TEAM.where(teams.c.key == key))
 
 
 def listed(connection: Connection, most: int) -> list[Team]:
@@ -134,7 +132,7 @@ def names_of(connection: Connection, team_ids: Collection[int]) -> dict[int, str
 
 def of_players(connection: Connection, player_ids: Collection[int]) -> Team | None:
     """Return the team of which one of these players is a member, `None` if there is none."""
-    row = connection.execute(
+    statement = (
         _TEAM.join(team_members, team_members.c.team_id == teams.c.id)
         .where(
             team_members.c.player_id.in_(player_ids),
@@ -142,8 +140,8 @@ def of_players(connection: Connection, player_ids: Collection[int]) -> Team | No
         )
         .order_by(teams.c.id)
         .limit(1)
-    ).first()
-    return None if row is None else Team(*row)
+    )
+    return first_row(connection, Team, statement)
 
 
 def inviting(connection: Connection, player_id: int) -> list[Team]:
@@ -184,10 +182,10 @@ def members_by_team(connection: Connection, team_ids: Collection[int]) -> dict[i
 
 def member_of(connection: Connection, team_id: int, player_id: int) -> Member | None:
     """Return a member or an invited player of a team, `None` if the player is neither."""
-    row = connection.execute(
-        _MEMBER.where(team_members.c.team_id == team_id, team_members.c.player_id == player_id)
-    ).first()
-    return None if row is None else Member(*row)
+    statement = _MEMBER.where(
+        team_members.c.team_id == team_id, team_members.c.player_id == player_id
+    )
+    return first_row(connection, Member, statement)
 
 
 def set_member(

@@ -190,7 +190,7 @@ def server(*games: Any) -> Iterator[TestServer]:
         stack.callback(play.stop)
         door = DoorStage(base, play.play.ring, None)
         stack.callback(door.stop)
-        post = PostStage(base, play.outbox_writer, _NoRelay(), by="test post")
+        post = PostStage(base, play.outbox_writer, "test post", _NoRelay())
         stack.callback(post.stop)
         bots = make_bot_worker(base, play.bot_moves)
         loop = asyncio.new_event_loop()

@@ -25,7 +25,7 @@ def play_in_terminal(
     options: tuple[str, ...],
     bot: str,
     seed: bytes,
-    seats: int = 0,
+    seats: int,
 ) -> None:
     """Play until the board is over, or the player writes "quit".
 

@@ -16,6 +16,7 @@ from pbmserv.errors import is_form
 from pbmserv.plurals import counted, pluralize
 
 _BETWEEN = "  "
+_INDENT = "  "
 _NARROWEST = 8
 """Columns to which a column of a table that is too wide may shrink."""
 
@@ -23,10 +24,10 @@ _DEFINED = re.compile(r"  (\S+(?: {1,2}\S+)*) {2,}([^\s|](?:(?!  ).)*)")
 _GOES_ON = re.compile(r" {4,}[^\s|].*")
 
 
-def aligned(text: str, width: int = WIDTH) -> str:
+def aligned(text: str) -> str:
     """Format lines of cells, separated by ``|``, as a table; the first line has the headings.
 
-    Columns of numbers are aligned to the right. If the table is wider than *width* columns, the
+    Columns of numbers are aligned to the right. If the table is wider than `WIDTH` columns, the
     widest column shrinks, and its cells continue in lines below.
     """
     rows = [
@@ -37,7 +38,7 @@ def aligned(text: str, width: int = WIDTH) -> str:
     count = max(map(len, rows))
     rows = [row + [""] * (count - len(row)) for row in rows]
     columns = list(zip(*rows, strict=True))
-    widths = _widths([max(1, *map(len, column)) for column in columns], width)
+    widths = _widths([max(1, *map(len, column)) for column in columns], WIDTH)
     right = [all(_is_number(cell) for cell in column[1:]) and len(rows) > 1 for column in columns]
     lines: list[str] = []
     for row in rows:
@@ -104,16 +105,16 @@ def marked(headline: str) -> str:
     return "\n".join((f"{first}{mark}", *textwrap.wrap(" ".join(rest), WIDTH)))
 
 
-def said(words: str, indent: str = "  ") -> str:
+def said(words: str) -> str:
     """Indent and wrap a person's words, and keep their line breaks.
 
     In a line that is too long each tab is one blank: textwrap takes long for thousands of blanks.
     """
-    lines, room = [], WIDTH - len(indent)
+    lines, room = [], WIDTH - len(_INDENT)
     for line in words.splitlines():
         fits = len(line.expandtabs()) <= room
         wrapped = textwrap.wrap(line, room, break_on_hyphens=False, expand_tabs=fits)
-        lines += [indent + part for part in wrapped] or [""]
+        lines += [_INDENT + part for part in wrapped] or [""]
     return "\n".join(lines)
 
 

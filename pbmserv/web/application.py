@@ -53,7 +53,7 @@ def build_site(
     templates: Environment,
     health: Health,
     registry: Registry,
-    allowance: Allowance | None = None,
+    allowance: Allowance,
 ) -> Starlette:
     """Return the application.
 
@@ -63,9 +63,9 @@ def build_site(
         templates: an environment that escapes ``*.html.j2`` and finds ``web/…``.
         health: checks the health of the server.
         registry: the games, by which finished boards are checked.
-        allowance: processor time for anonymous readers; `None` for the usual shares.
+        allowance: processor time for anonymous readers.
     """
-    printer, allowance = Printer(facts, templates), allowance or Allowance(facts.proxies)
+    printer = Printer(facts, templates)
     public = web_requests.public
     routes = PublicRoutes(printer, public, allowance)
     help_pages = HelpPages(facts.games, templates, printer.shared)

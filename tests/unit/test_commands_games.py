@@ -5,6 +5,7 @@ from __future__ import annotations
 from rows import rows
 
 from pbmserv.commands.grammar.game_names import game_in_front, with_keys
+from pbmserv.commands.reading.mail import read_new_mail
 
 GAMES = {
     "ttt": "Tic-tac-toe",
@@ -51,3 +52,18 @@ def test_a_game_is_named_by_its_key_or_title(words, game, count):
 def test_each_name_of_a_game_is_replaced_by_its_key():
     words = ["join", "Connect", "four", "tictactoe", "once"]
     assert with_keys(words, GAMES) == ["join", "connect4", "ttt", "once"]
+
+
+@rows(
+    ("line", "echo"),
+    [
+        ("Tic-tac-toe show 12", "Tic-tac-toe show 12"),
+        ("tic tac toe mvoe 12 alice secret b2", "tic tac toe move 12 alice *** b2"),
+        ("Liar\u2019s Dice move 12 alice secret", "Liar's Dice move 12 *** ***"),
+        ("CONNECT FOUR frobnicate 12", "CONNECT FOUR frobnicate ..."),
+        ("tictactoo show 12", "ttt show 12"),
+        (f"go{'!' * 100} show 12", "go show 12"),
+    ],
+)
+def test_an_echo_names_the_game_as_it_was_written(line, echo):
+    assert read_new_mail(line, "", GAMES).lines[0].echo == echo

@@ -9,7 +9,9 @@ from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.errors import PlayerError
 
-GAMES = {"blackbox": "Blackbox"}
+GAMES = {"blackbox": "Blackbox", "ttt": "Tic-tac-toe"}
+NAMES = {"blackbox", "Tic-tac-toe"}
+"""Names of games in the forms."""
 
 PASSWORDS = st.one_of(
     st.from_regex(r"[A-Za-z0-9_-]{3,16}", fullmatch=True),
@@ -25,6 +27,7 @@ FORMS = [
     "blackbox move 12 alice {} g,+b2",
     "move 12 alice {} g#7",
     "blackbox move 12 alice {} resign",
+    "Tic-tac-toe move 12 alice {} b2",
     "blackbox resign 12 alice {}",
     "accept 12 alice {}",
     "blackbox reject #12 alice {}",
@@ -87,7 +90,7 @@ def assert_silent(reading: Reading, secret: str) -> None:
 def test_a_command_with_a_word_missing_or_too_much(form, secret, drop, junk, at):
     words = form.split()
     # Without the words in front of it, a password is in the place of a command.
-    start = 2 if words[0] in {"blackbox", "change"} else 1
+    start = 2 if words[0] in {*NAMES, "change"} else 1
     place = start + drop
     if place < len(words) and words[place] != "{}":
         del words[place]
@@ -101,7 +104,7 @@ def test_a_command_with_a_word_missing_or_too_much(form, secret, drop, junk, at)
 @given(form=st.sampled_from(FORMS), secret=PASSWORDS, data=st.data())
 def test_a_command_whose_name_is_misspelt(form, secret, data):
     words = form.split()
-    place = 1 if words[0] == "blackbox" else 0
+    place = 1 if words[0] in NAMES else 0
     name = words[place]
     at = data.draw(st.integers(0, len(name) - 1))
     words[place] = name[:at] + data.draw(st.sampled_from(["", "x", "ee", "#"])) + name[at + 1 :]

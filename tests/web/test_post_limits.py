@@ -170,6 +170,7 @@ def test_the_api_believes_the_same_proxies_as_the_pages(house: Indoors) -> None:
         environment(),
         house.server.web_stage.web_requests,  # type: ignore[arg-type] - nobody asks for the health
         house.server.registry,
+        Allowance(proxies),
     )
     behind = from_client(site, "10.0.0.5")
     asyncio.run(flood(behind, "/api/seat/moves", WITH_TOKEN.amount, x_forwarded_for="192.0.2.7"))

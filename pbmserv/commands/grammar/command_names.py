@@ -28,6 +28,8 @@ from pbmserv.commands.table.row_types import NO_LIMIT, Kind, Row, Scope, Trait
 from pbmserv.engine.plans import PLAN_WORDS
 
 _LONGEST_PORT = 2
+_LONGEST_NAME = 40
+"""Characters of a game's name that an echo repeats as they were written; signs can make it long."""
 _WRITTEN_AS_MOVES = frozenset({"resign", "undo"})
 """Commands that people write in the place of a move."""
 
@@ -43,7 +45,8 @@ class Head:
     """The first words of a line: a game and a command, or the word that is neither.
 
     Attributes:
-        front: the word for the game as the echo repeats it, ``""`` for none.
+        front: the name of the game as the echo repeats it: as it was written, unless it was
+            misspelt; ``""`` for none.
         game: the key of the game, `None` for none and for all games.
         row: the command, `None` if a word is unknown.
         rest: index of the first argument.
@@ -119,10 +122,11 @@ def spoken_challenge(words: Sequence[Word], games: GameTitles) -> Head | None:
 
 
 def _game_in_front(words: Sequence[Word], games: GameTitles) -> tuple[str, str | None, int]:
-    """Return the word for the game in front, its key, and the index of the next word."""
+    """Return the name of the game in front, its key, and the index of the next word."""
     game, count = game_in_front((word.plain for word in words), games)
     if game:
-        return game, game, count
+        written = " ".join([word.raw for word in words[:count]])
+        return written if len(written) <= _LONGEST_NAME else game, game, count
     first = words[0].plain
     if len(words) < 2 or first in BY_NAME:
         return "", None, 0

@@ -24,7 +24,7 @@ def game_in_front(words: Iterable[str], games: GameTitles) -> tuple[str, int]:
     names = _names(tuple(games.items()))
     longest = max(map(len, names), default=0)
     name, game = "", ("", 0)
-    for count, word in enumerate(map(_plain, words), start=1):
+    for count, word in enumerate(map(plain_name, words), start=1):
         name += word
         if not word or len(name) > longest:
             break
@@ -49,10 +49,10 @@ def with_keys(words: Sequence[str], games: GameTitles) -> list[str]:
 def nearest_game(word: str, games: GameTitles) -> str:
     """Return the game whose name a word may misspell, ``""`` if there is none."""
     names = _names(tuple(games.items()))
-    return names.get(nearest_name(_plain(word), names) or "", "")
+    return names.get(nearest_name(plain_name(word), names) or "", "")
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """Return a name in lower case, without blanks, hyphens and apostrophes."""
     return _BETWEEN.sub("", name.lower())
 
@@ -61,8 +61,8 @@ def _plain(name: str) -> str:
 def _names(games: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
     """Return the keys of games by their names. A title that could mean something else is none."""
     titles = [(title, key) for key, title in games if not _is_command(title)]
-    counts = Counter(_plain(title) for title, _ in titles)
-    names = {_plain(title): key for title, key in titles if counts[_plain(title)] == 1}
+    counts = Counter(plain_name(title) for title, _ in titles)
+    names = {plain_name(title): key for title, key in titles if counts[plain_name(title)] == 1}
     return names | {key: key for key, _ in games}
 
 
@@ -71,6 +71,6 @@ def _is_command(title: str) -> bool:
     words = title.lower().split()
     return any(
         name in commands
-        for name in (*words[:1], _plain(title))
+        for name in (*words[:1], plain_name(title))
         for commands in (BY_NAME, BY_SYNONYM, IN_REPLY)
     )

@@ -25,7 +25,8 @@ class Line:
     themselves if the command cannot be read that way.
 
     Attributes:
-        echo: the line as answers repeat it, with every secret replaced by ``***``.
+        echo: the line as answers repeat it: the command by its name, the rest as it was written,
+            with every secret replaced by ``***``.
         meaning: the command, or the refusal if the line cannot be read.
         without_password: reads the line as if it had no password. Only for mails from a proven
             sender.

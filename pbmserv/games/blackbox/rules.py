@@ -71,7 +71,7 @@ def play(
     text: str,
     elements: Sequence[Element],
     rng: Rng,
-    seconds: int | None = None,
+    seconds: int | None,
 ) -> Step[State]:
     """Apply a move: probe, markers, seals, locks and guess.
 

@@ -12,7 +12,6 @@ from pbmserv.commands.table.starting import Reject
 from pbmserv.engine.clocks import EVENT_CLOCK
 from pbmserv.engine.time_spans import zone
 from pbmserv.errors import Refused
-from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.refusals import signed_off
@@ -271,7 +270,7 @@ def ask_if_away(context: CommandContext, letter_to: int | None = None) -> list[N
 
 
 def _about(context: CommandContext, letter_to: int | None) -> list[Player]:
-    number = letter_to or speaker_of(context.reply_address)
+    number = letter_to or context.actor.speaks_for
     player = players.by_id(context.connection, number) if number else None
     if player is None:
         return players.by_address(context.connection, context.actor.address.lower())[:MOST_PLAYERS]

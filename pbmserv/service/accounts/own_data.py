@@ -33,8 +33,7 @@ def whoami(context: CommandContext, command: WhoAmI) -> Answer:
     Raises:
         Refused: the password or the reply address is not valid.
     """
-    by_reply = context.reply_address is not None and bool(context.reply_address.player)
-    is_named = command.credentials is not None or by_reply
+    is_named = command.credentials is not None or bool(context.actor.speaks_for)
     speaker = context.speaker(command.credentials) if is_named else None
     owners: list[Player] = []
     if (

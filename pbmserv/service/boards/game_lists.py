@@ -133,7 +133,7 @@ def _to_move(context: CommandContext, board: BoardRow) -> dict[str, Any]:
 def history(context: CommandContext, command: History) -> Answer:
     """Answer ``game history [userid…]``: finished games; in a reply, the sender's own."""
     wanted = players_of(context, command.userids)
-    if not wanted and context.reply_address is not None and context.reply_address.player:
+    if not wanted and context.actor.speaks_for:
         wanted = [context.speaker(None)]
     if not wanted:
         games = games_of(context, command.game)

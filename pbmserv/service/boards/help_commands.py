@@ -27,7 +27,7 @@ def _of_game(context: CommandContext, subjects: tuple[str, ...]) -> tuple[str, .
     """
     game = game_of_letter(context)
     match subjects:
-        case ("sign", *names) if context.answers_board_letter:
+        case ("sign", *names) if context.answered_board is not None:
             return ("sign", game, *names)
         case ("rules",):
             return (game,)

@@ -132,8 +132,7 @@ def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
 def _proven(context: CommandContext, command: Challenge) -> Player:
     writers = context.known_writers()
     named = [writer for writer in writers if writer.userid in command.userids]
-    by_reply = context.reply_address is not None and bool(context.reply_address.player)
-    if len(named) == 1 and not by_reply:
+    if len(named) == 1 and not context.actor.speaks_for:
         return context.authenticate(Credentials(named[0].userid, VOUCHED))
     if writers:
         return context.speaker(None)

@@ -11,7 +11,6 @@ from pbmserv.engine.protocol import Aided, Previewing, only_meaning
 from pbmserv.engine.types import Preview as Previewed
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
-from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.showing import watched_ply
 from pbmserv.service.core.command_state import Focus
@@ -77,11 +76,10 @@ def _at_its_board(context: CommandContext, command: Preview) -> Preview:
 
     It does so if the player has no seat at a board of that number.
     """
-    address = context.reply_address
-    if command.board is None or address is None or address.purpose is not Purpose.BOARD:
+    if command.board is None or context.answered_board is None:
         return command
     named = boards.load(context.connection, command.board)
-    if named is not None and named.sitter_of(address.player) is not None:
+    if named is not None and named.sitter_of(context.actor.speaks_for) is not None:
         return command
     return replace(command, board=None, text=f"{command.board} {command.text}")
 
@@ -92,8 +90,7 @@ def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat 
         board, sitter = context.seat_at(None, command.game, None)
         return board, sitter.seat
     board = board_of(context, command.board, command.game)
-    by_reply = context.reply_address is not None and context.reply_address.player
-    is_sure = bool(by_reply) or command.credentials is not None
+    is_sure = bool(context.actor.speaks_for) or command.credentials is not None
     writers = [context.speaker(command.credentials)] if is_sure else context.known_writers()
     own = next(filter(None, (board.sitter_of(player.id) for player in writers)), None)
     if own is None and is_sure:

@@ -138,8 +138,7 @@ def sender_of(context: CommandContext, sitting: tuple[Player, ...], example: str
     Args:
         example: the right command, with ``{you}`` for the sender's userid.
     """
-    reply_address = context.reply_address
-    if reply_address is not None and reply_address.player:
+    if context.actor.speaks_for:
         writers = [context.speaker(None)]
     else:
         owners = players.by_address(context.connection, context.actor.address)

@@ -56,7 +56,7 @@ def show_as(context: CommandContext, command: ShowAs) -> Answer:
     if (
         command.credentials is None
         and not (command.boards or command.which)
-        and context.answers_board_letter
+        and context.answered_board is not None
     ):
         board, sitter = context.seat_at(None, command.game, None)
         return Answer((_shown(board, partial(_own, context, board, sitter.seat)),))

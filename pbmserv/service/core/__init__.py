@@ -10,5 +10,5 @@
   `answer_readers`.
 * Words for other players: `said` is their type and `words_for_others` their guard, with
   `quotable_letters` and `signed_words`.
-* Jobs of play and pages: `job_result`, `page_form` and `outages`.
+* Jobs of play and pages: `job_result` and `page_form`.
 """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pbmserv.commands.table.command_types import Credentials
 from pbmserv.mail.envelope import NOWHERE, UNCHECKED, Source, Verdict
-from pbmserv.mail.reply_address import ReplyAddress
+from pbmserv.mail.reply_address import ReplyAddress, speaker_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,7 @@ class Actor:
         address: the address that the actor writes from; anybody can forge it. ``""`` for parts of
             the server.
         verdict: whether the address is proven.
-        reply_address: the signed reply address of a mail, or the signed link of a page. It speaks
-            for the player that it names.
+        reply_address: the signed reply address of a mail, or the signed link of a page.
         source: the origin of a mail, by which mails and wrong passwords are counted.
         passwords: pairs of userid and password that may be compared with stored hashes; other
             pairs of the same mail were too many.
@@ -32,6 +31,11 @@ class Actor:
     reply_address: ReplyAddress | None = None
     source: Source = NOWHERE
     passwords: frozenset[Credentials] = frozenset()
+
+    @property
+    def speaks_for(self) -> int:
+        """Row id of the player for whom the reply address or link speaks; 0 for none."""
+        return speaker_of(self.reply_address)
 
     @property
     def is_verified(self) -> bool:

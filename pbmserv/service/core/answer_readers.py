@@ -20,8 +20,7 @@ def reader_of_answer(context: CommandContext) -> tuple[str, int | None]:
     sender, writers = context.actor.address, context.known_writers()
     if len(writers) != 1:
         return sender, None
-    by_reply = context.reply_address is not None and context.reply_address.player
-    return (writers[0].address if by_reply else sender), writers[0].id
+    return (writers[0].address if context.actor.speaks_for else sender), writers[0].id
 
 
 def may_be_forged(context: CommandContext, readers: Iterable[int | None]) -> bool:

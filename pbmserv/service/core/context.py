@@ -20,7 +20,7 @@ from pbmserv.commands.grammar.examples import usual_game
 from pbmserv.commands.table.command_types import VOUCHED, AtBoard, Credentials
 from pbmserv.engine.position import Position
 from pbmserv.errors import Refused
-from pbmserv.mail.reply_address import Purpose, ReplyAddress, speaker_of
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.auth import lockout
 from pbmserv.service.auth.stored_hashes import stored_hashes
 from pbmserv.service.core.actor import Actor
@@ -191,7 +191,7 @@ class CommandContext:
 
     def _count(self, player: Player) -> None:
         """Count the mail once for a player, however many commands it has."""
-        if player.id != speaker_of(self.reply_address) and player.id not in self.proofs.counted:
+        if player.id != self.actor.speaks_for and player.id not in self.proofs.counted:
             self.proofs.counted.add(player.id)
             self.services.traffic.count("player", str(player.id))
 
@@ -271,8 +271,8 @@ class CommandContext:
             player_id = self.authenticate(credentials).id
         elif reply_address is not None and reply_address.player:
             player_id, epoch = reply_address.player, reply_address.epoch
-            if board_id is None and reply_address.purpose is Purpose.BOARD:
-                board_id = reply_address.about
+            if board_id is None:
+                board_id = self.answered_board
         elif not self.known_writers():
             raise unknown_speaker(game or self.usual_game)
         if board_id is None:
@@ -311,7 +311,7 @@ class CommandContext:
 
         Its reply address, a password in any of its lines, or a verified From address proves it.
         """
-        if player_id == speaker_of(self.reply_address):
+        if player_id == self.actor.speaks_for:
             return True
         if player_id in self.proofs.players or player_id in self.proofs.counted:
             return True
@@ -344,18 +344,21 @@ class CommandContext:
         return position
 
     @property
-    def answers_board_letter(self) -> bool:
-        """Whether the mail answers a letter about one board."""
+    def answered_board(self) -> int | None:
+        """The board of the answered letter; `None` if no letter about a single board is
+        answered."""
         reply_address = self.reply_address
-        return reply_address is not None and reply_address.purpose is Purpose.BOARD
+        if reply_address is None or reply_address.purpose is not Purpose.BOARD:
+            return None
+        return reply_address.about
 
     def answered_turn(self, board_id: int) -> int | None:
         """Return the turn for which the answered letter was written; `None` if that letter is not
         about this board alone."""
         reply_address = self.reply_address
-        if reply_address is None or not self.answers_board_letter:
+        if reply_address is None or self.answered_board != board_id:
             return None
-        return reply_address.number if reply_address.about == board_id else None
+        return reply_address.number
 
     def take_back(self, before: Effects) -> None:
         """Forget the effects of a refused command. Positions that it loaded stay, since the record

@@ -22,7 +22,7 @@ class Receipt:
 
     Attributes:
         mail: number of the row; of a copy, that of the first one.
-        player: who gave the commands, 0 if unknown.
+        player: row id of the player who gave the commands, 0 if unknown.
         plies: board and number of each ply that it added.
         done, refused: numbers of its commands.
         letters: number of letters that it queued.

@@ -36,8 +36,8 @@ def known_game(context: CommandContext, key: str) -> AnyGame:
 
 def game_of_letter(context: CommandContext) -> str:
     """Return the game of the board that the answered letter is about, else the usual game."""
-    if context.answers_board_letter and context.reply_address is not None:
-        board = boards.load(context.connection, context.reply_address.about)
+    if context.answered_board is not None:
+        board = boards.load(context.connection, context.answered_board)
         if board is not None and board.game in context.services.registry:
             return board.game
     return context.usual_game
@@ -71,7 +71,7 @@ def games_of(context: CommandContext, key: str | None) -> list[AnyGame]:
 
 def games_asked_about(context: CommandContext, key: str | None) -> list[AnyGame]:
     """Return the named game, else that of the board whose letter is answered, else all games."""
-    if key is None and context.answers_board_letter:
+    if key is None and context.answered_board is not None:
         key = game_of_letter(context)
     return games_of(context, key)
 

@@ -20,15 +20,8 @@ def spoils(context: CommandContext, board: BoardRow) -> Spoils:
 
 
 KNOWN_TO_PLAYERS: frozenset[Spoils] = frozenset({"", "box-chosen"})
-"""Reasons for secrecy that do not keep the board's own players from copying the box."""
-
-
-def is_secret_to_players(context: CommandContext, board: BoardRow) -> bool:
-    """Return whether not even the board's own players may copy its box.
-
-    If a player chose the box, the end of the board has shown it to its players.
-    """
-    return board.status in RUNNING or spoils(context, board) not in KNOWN_TO_PLAYERS
+"""Reasons for secrecy that do not keep the players of a finished board from copying its box: if a
+player chose it, the end of the board has shown it to them."""
 
 
 def is_shut(context: CommandContext, board: BoardRow) -> bool:
@@ -47,7 +40,7 @@ def refuse_secret_copy(context: CommandContext, board: BoardRow) -> None:
     """Refuse a player a copy of a box that somebody, perhaps the player, still has to solve."""
     if board.status in RUNNING:
         raise Refused("load-runs", part=str(board.id), example=f"{board.game} show {board.id}")
-    if is_secret_to_players(context, board):
+    if spoils(context, board) not in KNOWN_TO_PLAYERS:
         refuse_spoiler(context, board)
 
 

@@ -181,7 +181,7 @@ def _turns_by_board(context: CommandContext) -> dict[int, int | None]:
     reply_address = context.reply_address
     if reply_address is not None and reply_address.purpose is Purpose.BOARD:
         return {reply_address.about: reply_address.number}  # a letter about one board
-    if reply_address is not None and reply_address.player:
+    if context.actor.speaks_for:
         context.speaker(None)  # the letters of a player who has left have no words any more
     if reply_address is not None and reply_address.purpose is Purpose.PLAYER:
         # An answer about several boards, to which a reply names the board.

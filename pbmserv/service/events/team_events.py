@@ -167,7 +167,7 @@ def team_names(context: CommandContext, event: Event, group_number: int) -> dict
 
 
 def groups_of(
-    context: CommandContext, event: Event, groups: tuple[int, int] | None = None
+    context: CommandContext, event: Event, groups: tuple[int, int] | None
 ) -> dict[int, Group]:
     """Return the groups that play, by number."""
     games = event_games.of_event(context.connection, event.id, groups=groups)

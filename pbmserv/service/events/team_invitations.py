@@ -16,6 +16,7 @@ from pbmserv.store import teams
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.tables.teams import MemberStatus
+from pbmserv.store.teams import Team
 
 MOST_INVITED = 12
 """Most invitations of a team that wait for an answer."""
@@ -66,9 +67,7 @@ def _joined(context: CommandContext, player: Player, team_id: int) -> Answer:
     Raises:
         Refused: the player was not invited or is in a team, or the team is full or gone.
     """
-    team = teams.lock(context.connection, team_id)
-    if team is None or team.key is None:
-        raise Refused("team-gone", example="teams")
+    team = _locked_team(context, team_id)
     refuse_member(context, player)
     if teams.member_of(context.connection, team.id, player.id) is None:
         raise Refused("team-not-invited", part=team.name, example="teams")
@@ -86,9 +85,7 @@ def decline_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
         Refused: the invitation was answered before, or the team is gone.
     """
     player = context.speaker(None)
-    team = teams.lock(context.connection, reply_address.about)
-    if team is None or team.key is None:
-        raise Refused("team-gone", example="teams")
+    team = _locked_team(context, reply_address.about)
     before = teams.member_of(context.connection, team.id, player.id)
     if before is not None and before.status == MemberStatus.MEMBER:
         raise Refused("team-already", part=team.name, example="team leave")
@@ -103,6 +100,18 @@ def decline_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
         ]
     part = Part("team", {**facts(context, team), "what": "declined"})
     return Answer((part,), tuple(notifications))
+
+
+def _locked_team(context: CommandContext, team_id: int) -> Team:
+    """Return a team, locked.
+
+    Raises:
+        Refused: it is gone, or has no members.
+    """
+    team = teams.lock(context.connection, team_id)
+    if team is None or team.key is None:
+        raise Refused("team-gone", example="teams")
+    return team
 
 
 def _named(context: CommandContext, name: str) -> Player:

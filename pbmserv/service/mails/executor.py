@@ -152,10 +152,10 @@ class _Run:
             self.tried_move |= is_known and refusal_letters.refuses_move(error)
             _COMMAND.undo(context.connection)
             context.take_back(before)
-            part, echo = self._explain(choice, error)
+            refusal = self._explain(choice, error)
             _COMMAND.end(context.connection)
             self.refused += 1
-            self._add_result(echo, "refused", (part,))
+            self._add_result(refusal.words["echo"], "refused", (refusal,))
         else:
             _COMMAND.end(context.connection)
             self._note_done(line, choice.line.echo, answer)
@@ -186,8 +186,8 @@ class _Run:
         letter_costs.charge(context, answer.parts, answer.notifications)
         return answer
 
-    def _explain(self, choice: line_readings.Choice, error: PlayerError) -> tuple[Part, str]:
-        """Return the letter about a refused line, and the line as it may be repeated.
+    def _explain(self, choice: line_readings.Choice, error: PlayerError) -> Part:
+        """Return the letter about a refused line.
 
         To see whether the example of the letter works, it is carried out and undone.
         """
@@ -195,10 +195,10 @@ class _Run:
         if not error.refusal.values.get("withheld"):
             context.current.left_out.clear()
         read, refusal = line_readings.refused_reading(context, choice, error)
-        part, echo = refusal_letters.explain(context, read, refusal)
+        part = refusal_letters.explain(context, read, refusal)
         part = with_working_example(context, part, self._answer_either_way)
         _COMMAND.undo(context.connection)
-        return letter_costs.affordable_refusal(context, part), echo
+        return letter_costs.affordable_refusal(context, part)
 
     def _answer_either_way(self, trial: CommandContext, line: Line) -> Answer:
         """Carry out a line that somebody else may write, with or without a password."""

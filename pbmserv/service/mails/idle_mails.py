@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.core.answer_readers import may_be_forged
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.limits.rates import Idle, Reply
@@ -22,8 +21,7 @@ def decide_reply(context: CommandContext, idle: Idle, answers: Sequence[NewLette
     actor, submission = context.actor, context.submission
     # The subject of a reply is ours, and changes with our letter; the subject of another mail is
     # part of its words.
-    is_reply = bool(speaker_of(actor.reply_address))
-    words = submission.text if is_reply else f"{submission.subject}\n{submission.text}"
+    words = submission.text if actor.speaks_for else f"{submission.subject}\n{submission.text}"
     focus = context.current.focus
     if idle == "move" and focus is not None:  # the same move at another board is another
         words = f"{focus.board.id}\n{words}"
@@ -38,8 +36,8 @@ def _writer(context: CommandContext) -> str:
     """Return a name for the writer: the proven players, else the claimed address and its origin."""
     actor = context.actor
     sender = actor.address.lower()
-    if actor.reply_address is not None and actor.reply_address.player:
-        return f"{sender} {actor.reply_address.player}"
+    if actor.speaks_for:
+        return f"{sender} {actor.speaks_for}"
     if context.proofs.counted:
         return f"players {sorted(context.proofs.counted)}"
     return f"{sender} {'verified' if actor.is_verified else actor.source.neighbours}"

@@ -14,6 +14,7 @@ from typing import Any, cast
 from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.dates import is_date
+from pbmserv.commands.grammar.game_names import game_in_front
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.grammar.word_forms import BOARD, SETTING, SHORTEST_PASSWORD, looks_like_a_move
 from pbmserv.commands.table.catalogue import BY_NAME
@@ -213,8 +214,10 @@ def _was_meant(context: CommandContext, error: PlayerError, choice: Choice) -> b
 
 
 def _has_plain_words(context: CommandContext, line: Line) -> bool:
-    """Return whether no word after the first one of a line can be a password."""
-    return all(_is_plain(context, word) for word in line.echo.split()[1:])
+    """Return whether no word after the game, or else the command, of a line can be a password."""
+    words = line.echo.split()
+    _, named = game_in_front(words, context.services.registry.titles)
+    return all(_is_plain(context, word) for word in words[named or 1 :])
 
 
 def _is_plain(context: CommandContext, word: str) -> bool:

@@ -57,7 +57,7 @@ def note_press(receipt: Receipt, reading: Reading, arrival: int, octets: int, ms
         "arrival": arrival,
         "outcome": receipt.outcome,
         "player": receipt.player,
-        "commands": names_of(reading),
+        "commands": _names_of(reading),
         **_effects(receipt),
     }
     log.info("press", extra={**facts, "octets": octets, "ms": round(ms, 1)})
@@ -117,7 +117,7 @@ def note_settled(
         ms: milliseconds since play took it.
     """
     if incoming is not None and incoming.mail_report is not None and receipt.outcome == "ignored":
-        note_mail_report(incoming.mail_report, receipt.mail)
+        _note_mail_report(incoming.mail_report, receipt.mail)
     _count(receipt.outcome, ms)
     envelope, because = arrival.envelope, receipt.because
     if not because and mail_domain.is_postmaster(envelope.recipient):
@@ -126,7 +126,7 @@ def note_settled(
     facts["outcome"] = receipt.outcome
     facts |= _addressee(mail_domain, envelope, source, receipt.player)
     if incoming is not None and incoming.reading.lines:
-        facts["commands"] = names_of(incoming.reading)
+        facts["commands"] = _names_of(incoming.reading)
     facts |= _effects(receipt)
     if because:
         # A flood of lines with `because` is folded; lines of other mails are not.
@@ -150,7 +150,7 @@ def _log_mail(envelope: Envelope, facts: Mapping[str, object], ms: float) -> Non
     log.info("mail", extra={**facts, "octets": len(envelope.raw), "ms": round(ms, 1)})
 
 
-def note_mail_report(report: MailReport, mail: int) -> None:
+def _note_mail_report(report: MailReport, mail: int) -> None:
     """Log and count a report of another mail server about our mail.
 
     Args:
@@ -170,7 +170,7 @@ def _kind(mail_domain: MailDomain, recipient: str, reply_address: ReplyAddress |
     return "postmaster" if mail_domain.is_postmaster(recipient) else "server"
 
 
-def names_of(reading: Reading) -> str:
+def _names_of(reading: Reading) -> str:
     """Return the names of a mail's commands, each once: ``make-move*3,show``."""
     counts = Counter(_CAMEL.sub("-", type(line.meaning).__name__).lower() for line in reading.lines)
     return ",".join(name if n == 1 else f"{name}*{n}" for name, n in counts.items())

@@ -12,7 +12,6 @@ from sqlalchemy import Connection
 
 from pbmserv.errors import GameAway
 from pbmserv.mail.envelope import UNCHECKED, Envelope
-from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.accounts import absences
 from pbmserv.service.boards import game_pauses, held_letters
 from pbmserv.service.core.actor import NOBODY
@@ -42,12 +41,11 @@ WAITING = (MailState.LATER, MailState.PAUSED)
 LONGEST_FAULT = 20_000
 """Characters of a traceback that are kept, from its end."""
 
-
-Letters: TypeAlias = Callable[[CommandContext], Iterable[Notification]]
+MakeLetters: TypeAlias = Callable[[CommandContext], Iterable[Notification]]
 """Returns the letters about a mail."""
 
 
-def _nobody(_: CommandContext) -> Iterable[Notification]:
+def _no_letters(_: CommandContext) -> Iterable[Notification]:
     return ()
 
 
@@ -72,7 +70,7 @@ class MailService:
             TooMany: its player has sent too much.
             Outdated: a password was changed after it was checked.
         """
-        speaker = speaker_of(incoming.reply_address) or None
+        speaker = incoming.request.actor.speaks_for or None
         row = replace(_row(incoming, MailState.DONE), player_id=speaker)
         mail_id = inbox.add(connection, row, now)
         if mail_id is None:  # the unique key says that it is a copy: no effect, no answer
@@ -162,7 +160,7 @@ class MailService:
         receipt = Receipt(
             context.mail_id,
             "taken",
-            speaker_of(context.reply_address) or min(context.proofs.counted, default=0),
+            context.actor.speaks_for or min(context.proofs.counted, default=0),
             tuple(effects.plies),
             result.done,
             result.refused,
@@ -176,7 +174,7 @@ class MailService:
         """Note a mail that must not be answered. An out-of-office note leads to a question."""
         because = incoming.mail.automatic
         row = _row(incoming, MailState.IGNORED, because)
-        letters = absences.ask_if_away if incoming.mail.away else _nobody
+        letters = absences.ask_if_away if incoming.mail.away else _no_letters
         return self._note(row, "ignored", now, connection, incoming, letters, because)
 
     def drop_report(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
@@ -210,7 +208,7 @@ class MailService:
             row = NewMail.of_envelope(envelope, digest, MailState.KEPT, error, UNCHECKED)
             return self._note(row, "kept", now, connection)
         row = _row(incoming, MailState.KEPT, error)
-        letters = _nobody if incoming.mail.automatic else _news_of_kept
+        letters = _no_letters if incoming.mail.automatic else _news_of_kept
         return self._note(row, "kept", now, connection, incoming, letters)
 
     def keep_for_postmaster(
@@ -230,6 +228,8 @@ class MailService:
         because = f"over the limit of the {over.kind}"
 
         def letters(context: CommandContext) -> list[Notification]:
+            if incoming.mail.automatic:
+                return []
             assert context.mail_id is not None
             waits_at = WaitsAt.SERVER
             if inbox.lock(connection, context.mail_id, MailState.LATER) is None:
@@ -237,8 +237,7 @@ class MailService:
             return explain_limit(context, incoming.mail.sender, over, waits_at)
 
         row = _row(incoming, MailState.LATER, because)
-        told = _nobody if incoming.mail.automatic else letters
-        return self._note(row, "put-off", now, connection, incoming, told, because)
+        return self._note(row, "put-off", now, connection, incoming, letters, because)
 
     def wait_for_game(
         self, incoming: IncomingMail, away: GameAway, now: datetime, connection: Connection
@@ -246,12 +245,11 @@ class MailService:
         """Let a mail wait until its game can be played, and tell its player once a day."""
 
         def letters(context: CommandContext) -> list[Notification]:
-            player = _writer_of(incoming, connection)
+            player = None if incoming.mail.automatic else _writer_of(incoming, connection)
             return [] if player is None else game_pauses.tell_writer(context, player, away)
 
         row = _row(incoming, MailState.PAUSED, away.game)
-        told = _nobody if incoming.mail.automatic else letters
-        return self._note(row, "put-off", now, connection, incoming, told, str(away))
+        return self._note(row, "put-off", now, connection, incoming, letters, str(away))
 
     def _note(
         self,
@@ -260,7 +258,7 @@ class MailService:
         now: datetime,
         connection: Connection,
         incoming: IncomingMail | None = None,
-        letters: Letters = _nobody,
+        letters: MakeLetters = _no_letters,
         because: str = "",
     ) -> Done:
         """Add the inbox row of a mail, unless it is a copy, and queue letters about it.
@@ -319,9 +317,9 @@ def _news_of_kept(context: CommandContext) -> list[Notification]:
 
 def _writer_of(incoming: IncomingMail, connection: Connection) -> Player | None:
     """Return the player whom the reply address or the proven sender of a mail names."""
-    address = incoming.reply_address
-    if address is not None and address.player:
-        return players.by_id(connection, address.player)
+    speaks_for = incoming.request.actor.speaks_for
+    if speaks_for:
+        return players.by_id(connection, speaks_for)
     if not incoming.verdict.passed:
         return None
     return next(iter(players.by_address(connection, incoming.mail.sender.lower())), None)

@@ -251,5 +251,4 @@ def _doubtful(line: Line) -> Credentials | None:
 
 def _may_be_names(actor: Actor, line: Line) -> bool:
     """Return whether a pair may be the userids of two players, to whom a known writer writes."""
-    by_reply = actor.reply_address is not None and actor.reply_address.player
-    return line.without_writer is not None and bool(by_reply or actor.is_verified)
+    return line.without_writer is not None and bool(actor.speaks_for or actor.is_verified)

@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 from functools import partial
 
 from pbmserv.commands.grammar.examples import Sender
+from pbmserv.commands.grammar.game_names import game_in_front
 from pbmserv.commands.grammar.readings import BLANK, Line
 from pbmserv.commands.grammar.word_forms import is_userid
 from pbmserv.commands.table.catalogue import WHICH
@@ -48,8 +49,9 @@ def refuses_move(error: PlayerError) -> bool:
     return is_late or (isinstance(error, MoveError) and not isinstance(error, NotUnderstood))
 
 
-def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part, str]:
-    """Return the letter about a refused line, and the line as it may be repeated."""
+def explain(context: CommandContext, line: Line, error: PlayerError) -> Part:
+    """Return the letter about a refused line; its word ``echo`` is the line as it may be
+    repeated."""
     sender = _sender(context)
     refusal = error.refusal
     if line.meaning is error and line.for_sender is not None:
@@ -75,8 +77,8 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
         "may_say": bool(example and talk) and talk == f"chat {echo}",
     }
     if focus is None or focus.board.status == BoardStatus.DECLINED:  # nobody is to move there
-        return Part("refusal", words), echo
-    return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat), echo
+        return Part("refusal", words)
+    return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat)
 
 
 def _echo(context: CommandContext, line: Line, refusal: Refusal, sender: Sender) -> str:
@@ -93,7 +95,7 @@ def _unread_about(context: CommandContext, line: Line) -> Focus | None:
     """Return the board of an unread line: of the number in front, or of the letter."""
     numbered = _OF_A_DIGEST.match(line.echo)
     if numbered is None:
-        return _answered_board(context)
+        return _focus_of_letter(context)
     with suppress(Refused):
         context.seat_at(int(numbered[1]))
     return context.current.focus
@@ -101,8 +103,7 @@ def _unread_about(context: CommandContext, line: Line) -> Focus | None:
 
 def _find_speaker(context: CommandContext) -> None:
     """Let the answer go to the player of the reply address, if it is still valid."""
-    reply_address = context.reply_address
-    if context.current.speaker is None and reply_address is not None and reply_address.player:
+    if context.current.speaker is None and context.actor.speaks_for:
         with suppress(Refused):
             context.speaker(None)
 
@@ -112,12 +113,11 @@ def _sender(context: CommandContext) -> Sender:
 
     That proves nothing, but the letter says nothing secret of the player, and goes there.
     """
-    reply_address = context.reply_address
     player: Speaker | None
     if context.current.speaker is not None:
         player = context.current.speaker
-    elif reply_address is not None and reply_address.player:
-        player = players.by_id(context.connection, reply_address.player)
+    elif context.actor.speaks_for:
+        player = players.by_id(context.connection, context.actor.speaks_for)
     else:
         player = context.claimed_writer()
     is_name = partial(_is_player, context, {})
@@ -155,7 +155,8 @@ def _with_blanks(context: CommandContext, line: Line, may_show: Callable[[str], 
     words = line.echo.split()
     if context.reply_address is not None and not isinstance(line.meaning, Challenge):
         return BLANK
-    head = 2 if words and words[0] in context.services.registry else 1
+    _, named = game_in_front(words, context.services.registry.titles)
+    head = named + 1
     board = getattr(line.meaning, "board", None)
     shown = words[:head]
     for word in words[head:]:
@@ -189,7 +190,7 @@ def _behind_number(context: CommandContext, line: Line) -> str:
     if not isinstance(line.meaning, ReplyMove):
         return ""
     number, _, rest = line.meaning.lines[0].partition(" ")
-    focus = _answered_board(context) if rest else None
+    focus = _focus_of_letter(context) if rest else None
     if focus is None or number != str(focus.board.id):
         return ""
     position = context.position(focus.board)
@@ -198,9 +199,9 @@ def _behind_number(context: CommandContext, line: Line) -> str:
     return ""
 
 
-def _answered_board(context: CommandContext) -> Focus | None:
-    """Return the board of the answered letter; `None` if the letter is about no single board."""
-    if context.reply_address is None or context.reply_address.purpose is not Purpose.BOARD:
+def _focus_of_letter(context: CommandContext) -> Focus | None:
+    """Return the board of the answered letter, and the reader's seat; `None` if there is none."""
+    if context.answered_board is None:
         return None
     try:
         context.seat_at()
@@ -220,7 +221,7 @@ def _as_chat(context: CommandContext, line: Line, refusal: Refusal, *, beside: b
         return ""
     if len(command.lines) > 1 or not refusal.code.endswith(_NO_MOVE_CODES):
         return ""
-    focus = _answered_board(context)
+    focus = _focus_of_letter(context)
     if focus is None or focus.board.terms.alone:
         return ""
     text = command.lines[0]
@@ -254,7 +255,8 @@ def _without_credentials(example: str, sender: Sender) -> str:
 def _with_known_names(context: CommandContext, refusal: Refusal, echo: str, sender: Sender) -> str:
     """Return the line with the name of an existing player, or another that helps to find one."""
     words = echo.split()
-    game = words[:1] if words[0] in context.services.registry else []
+    key, _ = game_in_front(words, context.services.registry.titles)
+    game = [key] if key else []
     suggestion = str(refusal.values.get("suggestion", ""))
     if not suggestion and "challenge" in words and sender.userid:
         return " ".join((*game, "challenge", sender.userid, "FRIEND"))

@@ -128,7 +128,7 @@ def meaning_of(context: CommandContext, line: Line) -> Meaning:
         case PlayerError():
             raise command
         case Yes():
-            return _confirmed_at_board(context, command, reply_address)
+            return _confirmed_at_board(context, command)
         case ReplyMove() if _asks_nothing(context, command):
             return ShowAs(None, None)
         case TrayReply():
@@ -222,11 +222,9 @@ def _without_question(context: CommandContext, command: ReplyMove | Yes) -> Comm
     return Games(None, (), "active")
 
 
-def _confirmed_at_board(
-    context: CommandContext, command: Yes, reply_address: ReplyAddress | None
-) -> Command:
+def _confirmed_at_board(context: CommandContext, command: Yes) -> Command:
     """Return the command that a yes stands for: the plan, the challenge, or the move below it."""
-    if reply_address is None or reply_address.purpose is not Purpose.BOARD:
+    if context.answered_board is None:
         return Help()
     board, sitter = context.seat_at()
     if command.is_empty:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pbmserv.commands.grammar.game_names import GameTitles, game_in_front
 from pbmserv.commands.grammar.line import EMPTY
 from pbmserv.service.accounts import signing_up
 from pbmserv.service.core.context import CommandContext
@@ -31,20 +32,24 @@ def greet_if_lost(context: CommandContext, results: list[CommandResult]) -> list
     if not results:
         return results
     sender = context.actor.address.lower()
-    if not all(map(_is_lost, results)) or players.is_address(context.connection, sender):
+    titles = context.services.registry.titles
+    are_lost = all(_is_lost(result, titles) for result in results)
+    if not are_lost or players.is_address(context.connection, sender):
         return results
     is_closed = context.services.signup == "closed"
     part = Part("stranger-refused", {}) if is_closed else signing_up.ask_to_join(context)
     return [replace(results[0], parts=(part,), stopped=None)]
 
 
-def _is_lost(result: CommandResult) -> bool:
+def _is_lost(result: CommandResult, titles: GameTitles) -> bool:
     """Return whether a line failed only because its writer is new."""
     if result.echo == EMPTY.echo or result.stopped is not None:
         return True
     refused = [part.words["refusal"] for part in result.parts if part.letter == "refusal"]
+    echo = result.echo.lower().split()
+    _, named = game_in_front(echo, titles)
     words = {
-        *result.echo.lower().split()[:2],
+        *echo[: max(named + 1, 2)],
         *(refusal["values"].get("command") for refusal in refused),
     }
     if not _OPEN.isdisjoint(words):

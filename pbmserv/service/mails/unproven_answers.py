@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from pbmserv.commands.grammar.game_names import plain_name
 from pbmserv.commands.grammar.readings import BLANK
 from pbmserv.commands.grammar.word_forms import OFF, SETTINGS, is_userid
 from pbmserv.commands.grammar.words import POLITE, fold
@@ -58,6 +59,9 @@ def _vocabulary(registry: Registry) -> Iterator[str]:
         info = game.info
         texts = (info.key, info.title, *(word for pair in info.options for word in pair))
         yield from _LETTERS.findall(" ".join(texts).lower())
+        yield plain_name(info.title)
+        for word in info.title.lower().split():  # "liar's", also written "liars"
+            yield from (word, plain_name(word))
 
 
 @cache

@@ -29,15 +29,14 @@ def with_working_example(context: CommandContext, part: Part, run_line: RunLine)
     example = refusal["example"]
     if not example or is_form(example):
         return part
+    address = _reply_address_of(context, part)
     if part.words["may_say"]:
         as_chat = f"chat {part.words['echo']}"
-        address = _reply_address_of(context, part)
         may_say = _is_carried_out(context, as_chat, address, run_line)
         part = replace(part, words={**part.words, "may_say": may_say})
     spellings = [example]
     if part.board is not None:  # as replies to digests, and to many lines, require
         spellings.append(f"{part.board}: {example}")
-    address = _reply_address_of(context, part)
     working_example = next(
         (
             spelling

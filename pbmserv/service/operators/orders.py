@@ -40,27 +40,48 @@ def _name_of(function: Callable[..., Deed]) -> str:
 
 
 DEEDS: Mapping[str, Callable[..., Deed]] = {
-    _name_of(function): function
-    for module in (
-        announcements,
-        blocked_senders,
-        boards,
-        events,
-        games,
-        kept_mails,
-        ladders,
-        letters,
-        lost_mailboxes,
-        merging,
-        people,
-        ratings,
-        reply_keys,
+    _name_of(deed): deed
+    for deed in (
+        announcements.announce,
+        announcements.stop,
+        announcements.resume,
+        blocked_senders.block,
+        blocked_senders.unblock,
+        boards.end_board,
+        boards.hand_over,
+        boards.set_deadline,
+        events.create_event,
+        events.postpone,
+        events.cancel,
+        events.remove,
+        events.decide,
+        games.close_game,
+        games.open_game,
+        games.resume_game,
+        kept_mails.drop_mail,
+        ladders.remove,
+        ladders.settle,
+        ladders.annul,
+        letters.retry_letters,
+        letters.retry_failed,
+        letters.flush,
+        letters.hold_letter,
+        letters.drop_letter,
+        lost_mailboxes.erase,
+        lost_mailboxes.export,
+        lost_mailboxes.rename,
+        merging.merge,
+        people.suspend,
+        people.restore,
+        people.reset,
+        people.reachable,
+        ratings.set_rated,
+        ratings.rebuild_ratings,
+        reply_keys.rotate,
+        reply_keys.retire,
     )
-    for name, function in inspect.getmembers(module, inspect.isfunction)
-    if not name.startswith("_") and get_type_hints(function).get("return") is Deed
 }
-"""Functions that an order can call, by their names such as ``people.rename``: those that return a
-`Deed`."""
+"""Functions that an order can call, by their names such as ``people.suspend``."""
 
 
 @dataclass(frozen=True, slots=True)

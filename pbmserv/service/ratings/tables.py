@@ -83,7 +83,7 @@ def explain(context: CommandContext, command: Ratings) -> Answer:
     """Carry out ``game ratings [userid…]``: explain ratings; without players, show the best."""
     if command.userids:
         wanted = players_of(context, command.userids)
-    elif context.reply_address is not None and context.reply_address.player:
+    elif context.actor.speaks_for:
         wanted = [context.speaker(None)]
     else:
         return standings(context, Standings(command.game))

@@ -33,7 +33,6 @@ from pbmserv.service.core.said import UNSAID
 from pbmserv.service.core.secret_boxes import (
     KNOWN_TO_PLAYERS,
     boxed_words,
-    is_secret_to_players,
     origin_of,
     refuse_secret_copy,
     spoils,
@@ -41,7 +40,7 @@ from pbmserv.service.core.secret_boxes import (
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.tables.boards import BoardStatus
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 MOST_MOVES = 300
 """The most moves of a file that are replayed."""
@@ -77,10 +76,9 @@ def _solo_files(
     secret only while other players have to solve the same box.
     """
     saved = saved_moves(moves.record(context.connection, board.id))
-    if context.position(board).is_practice:  # its player may open the box at any time
-        is_secret = spoils(context, board) not in KNOWN_TO_PLAYERS
-    else:
-        is_secret = is_secret_to_players(context, board)
+    is_practice = context.position(board).is_practice  # its player may open the box at any time
+    is_hidden = board.status in RUNNING and not is_practice
+    is_secret = is_hidden or spoils(context, board) not in KNOWN_TO_PLAYERS
     shown_number = board.id if is_secret else None
     spend = partial(context.budget.spend, Work.GAME)
     files = game.save(options, saved, shown_number, spend)

@@ -19,6 +19,7 @@ from pbmserv.store.core.statements import (
     columns_of,
     count_rows,
     delete_rows,
+    first_row,
     has_row,
     values_of,
 )
@@ -60,14 +61,12 @@ _BY_ID = select(*columns_of(Invitation, invitations)).where(invitations.c.id == 
 
 def by_id(connection: Connection, number: int) -> Invitation | None:
     """Return an invitation, `None` if there is none."""
-    row = connection.execute(_BY_ID, {"number": number}).first()
-    return None if row is None else Invitation(*row)
+    return first_row(connection, Invitation, _BY_ID, {"number": number})
 
 
 def lock(connection: Connection, number: int) -> Invitation | None:
     """Return an invitation and lock its row until the end of the transaction."""
-    row = connection.execute(_BY_ID.with_for_update(), {"number": number}).first()
-    return None if row is None else Invitation(*row)
+    return first_row(connection, Invitation, _BY_ID.with_for_update(), {"number": number})
 
 
 def settle(

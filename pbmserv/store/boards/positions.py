@@ -54,9 +54,8 @@ class Positions:
     Callers name the number of plies that the board's row counts, and add committed positions only.
     """
 
-    def __init__(self, registry: Registry, most: int = REMEMBERED_OCTETS) -> None:
+    def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._most = most
         self._kept: OrderedDict[int, _Kept] = OrderedDict()
         self._octets = 0
         self._lock = threading.Lock()
@@ -110,11 +109,11 @@ class Positions:
         cached = self._kept.pop(board_id, None)
         if cached is not None:
             self._octets -= cached.octets
-        if kept.octets > self._most:
+        if kept.octets > REMEMBERED_OCTETS:
             return
         self._kept[board_id] = kept
         self._octets += kept.octets
-        while self._octets > self._most:
+        while self._octets > REMEMBERED_OCTETS:
             _, forgotten = self._kept.popitem(last=False)
             self._octets -= forgotten.octets
 

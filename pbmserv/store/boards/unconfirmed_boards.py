@@ -17,6 +17,7 @@ from pbmserv.store.core.statements import (
     change_rows,
     columns_of,
     delete_rows,
+    first_row,
     values_of,
 )
 from pbmserv.store.tables.boards import unconfirmed_boards
@@ -50,12 +51,12 @@ def add(connection: Connection, board: Unconfirmed) -> int:
 
 def lock(connection: Connection, number: int) -> Unconfirmed | None:
     """Return a row and lock it until the end of the transaction."""
-    row = connection.execute(
+    statement = (
         select(*columns_of(Unconfirmed, unconfirmed_boards))
         .where(unconfirmed_boards.c.id == number)
         .with_for_update()
-    ).first()
-    return None if row is None else Unconfirmed(*row)
+    )
+    return first_row(connection, Unconfirmed, statement)
 
 
 def note_created(connection: Connection, number: int, board_id: int) -> None:

@@ -16,6 +16,9 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from pbmserv.files import make_file, sqlite_file, why_not
 
+POOL_SIZE = 8
+"""Idle connections that are kept for readers; on PostgreSQL writers use them, too."""
+
 BUSY_TIMEOUT_MS = 30_000
 """Milliseconds that a write waits for another process, such as an operator's command. Then it
 fails, and its mail is put off (451). `store.core.postgresql` has more timeouts."""
@@ -48,7 +51,7 @@ class Database:
         application: name of new connections in ``pg_stat_activity``.
     """
 
-    def __init__(self, url: str, pool_size: int = 8) -> None:
+    def __init__(self, url: str) -> None:
         parsed = make_url(url)
         self.url = url
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
@@ -59,12 +62,12 @@ class Database:
             if path is not None:
                 make_file(path)
             self.writing = _sqlite(url, "BEGIN IMMEDIATE", 2, cache_kb=1_000)
-            self.reading = _sqlite(url, "BEGIN", pool_size, cache_kb=400)
+            self.reading = _sqlite(url, "BEGIN", POOL_SIZE, cache_kb=400)
         else:
             from pbmserv.store.core.postgresql import open_engine  # loads the driver
 
             self.writing = self.reading = open_engine(
-                url, pool_size, BUSY_TIMEOUT_MS, lambda: self.application
+                url, POOL_SIZE, BUSY_TIMEOUT_MS, lambda: self.application
             )
         self._kept = {engine: deque[Connection]() for engine in (self.writing, self.reading)}
 

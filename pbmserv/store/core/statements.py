@@ -11,6 +11,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
+    Select,
     Table,
     delete,
     func,
@@ -64,6 +65,22 @@ def delete_rows(connection: Connection, table: Table, **which: Any) -> int:
     return connection.execute(delete(table).where(*_equalities(table, which))).rowcount
 
 
+def first_row(
+    connection: Connection,
+    row: type[T],
+    statement: Select[Any],
+    values: Mapping[str, Any] | None = None,
+) -> T | None:
+    """Return the first row that a statement finds, `None` if there is none.
+
+    Args:
+        row: dataclass of the row.
+        values: the values of the statement's parameters.
+    """
+    first = connection.execute(statement, values).first()
+    return None if first is None else row(*first)
+
+
 def has_row(connection: Connection, table: Table, *which: ColumnElement[bool]) -> bool:
     """Return whether a row meets these conditions."""
     key, *_ = table.primary_key
@@ -95,7 +112,7 @@ def older(
     most: int,
     *,
     table: Table,
-    unless: ColumnElement[Any] | None = None,
+    unless: ColumnElement[Any] | None,
 ) -> Sequence[int]:
     """Return the numbers of up to *most* rows of a *table* from before *moment*, oldest first.
 
@@ -131,8 +148,7 @@ def claim_due(
     """
     (key_column,) = table.primary_key
     due = select(*columns_of(row, table)).where(key_column == key, table.c.due_at <= now)
-    claimed = connection.execute(due.with_for_update(skip_locked=True)).first()
-    return None if claimed is None else row(*claimed)
+    return first_row(connection, row, due.with_for_update(skip_locked=True))
 
 
 def put_off_due(connection: Connection, key: int, until: datetime, *, table: Table) -> None:

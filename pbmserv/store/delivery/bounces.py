@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from pbmserv.mail.letter_kinds import letters_that
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import columns_of, first_row, insert_into
 from pbmserv.store.delivery.outbox import COLUMNS, QueuedLetter
 from pbmserv.store.delivery.shares import of_new_row
 from pbmserv.store.tables.accounts import addresses
@@ -78,8 +78,8 @@ _LETTER = select(
 
 def lock_letter(connection: Connection, letter_id: int) -> BouncedLetter | None:
     """Return a letter and lock its row, so that bounces about it are handled one by one."""
-    row = connection.execute(_LETTER.where(outbox.c.id == letter_id).with_for_update()).first()
-    return BouncedLetter(*row) if row else None
+    statement = _LETTER.where(outbox.c.id == letter_id).with_for_update()
+    return first_row(connection, BouncedLetter, statement)
 
 
 def note_reason(connection: Connection, letter: BouncedLetter, reason: str, now: datetime) -> None:

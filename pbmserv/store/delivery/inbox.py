@@ -16,6 +16,9 @@ from pbmserv.store.core.statements import columns_of
 from pbmserv.store.delivery.shares import next_number, share_for, share_of
 from pbmserv.store.tables.mail import MailState, inbox
 
+MOST_LISTED = 100
+"""Most kept mails that an operator sees at once, of faults and for the postmaster each."""
+
 FOR_POSTMASTER = "for the postmaster"
 """Error of a mail that is kept although our code did not fail."""
 
@@ -239,12 +242,14 @@ def mark(connection: Connection, mail_id: int, state: str, error: str = "") -> N
     connection.execute(_MARK, {**_key_of(connection, mail_id), **values})
 
 
-def kept(connection: Connection, most: int = 100) -> list[StoredMail]:
+def kept(connection: Connection) -> list[StoredMail]:
     """Return mails that wait for the operator: faults, then mails for the postmaster.
 
-    Both are newest first, and at most *most*.
+    Both are newest first, and at most `MOST_LISTED`.
     """
-    newest = _MAIL.where(inbox.c.state == MailState.KEPT).order_by(inbox.c.id.desc()).limit(most)
+    newest = (
+        _MAIL.where(inbox.c.state == MailState.KEPT).order_by(inbox.c.id.desc()).limit(MOST_LISTED)
+    )
     faults = connection.execute(newest.where(inbox.c.error != FOR_POSTMASTER)).all()
     others = connection.execute(newest.where(inbox.c.error == FOR_POSTMASTER)).all()
     return [_stored(row) for row in (*faults, *others)]

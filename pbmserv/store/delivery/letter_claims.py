@@ -264,7 +264,7 @@ def release_lost(
     by: str,
     in_hand: Collection[int],
     now: datetime,
-    share: int | None = None,
+    share: int | None,
 ) -> None:
     """Make letters due now that are leased to a sender who does not have them.
 

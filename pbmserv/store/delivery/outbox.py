@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import columns_of, first_row
 from pbmserv.store.delivery.shares import (
     next_number,
     of_new_row,
@@ -177,8 +177,7 @@ _LOCKED = select(outbox.c.state).where(IS_ROW).with_for_update()
 
 def letter(connection: Connection, letter_id: int) -> QueuedLetter | None:
     """Return a letter in any state, `None` if there is none."""
-    row = connection.execute(_BY_ID, key_of(connection, letter_id)).first()
-    return QueuedLetter(*row) if row else None
+    return first_row(connection, QueuedLetter, _BY_ID, key_of(connection, letter_id))
 
 
 def lock(connection: Connection, letter_id: int) -> QueuedLetter | None:

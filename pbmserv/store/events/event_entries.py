@@ -9,7 +9,14 @@ from typing import TypedDict, Unpack
 
 from sqlalchemy import Connection, delete, func, or_, select, update
 
-from pbmserv.store.core.statements import change_rows, columns_of, delete_rows, has_row, insert_into
+from pbmserv.store.core.statements import (
+    change_rows,
+    columns_of,
+    delete_rows,
+    first_row,
+    has_row,
+    insert_into,
+)
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.events import EntryStatus, entries, events, pairings
 
@@ -130,10 +137,8 @@ def count_groups(connection: Connection, event_id: int) -> int:
 
 def of_player(connection: Connection, event_id: int, player_id: int) -> Entry | None:
     """Return a player's entry, `None` if there is none."""
-    row = connection.execute(
-        _ENTRY.where(entries.c.event_id == event_id, entries.c.player_id == player_id)
-    ).first()
-    return None if row is None else Entry(*row)
+    statement = _ENTRY.where(entries.c.event_id == event_id, entries.c.player_id == player_id)
+    return first_row(connection, Entry, statement)
 
 
 def count(connection: Connection, event_ids: Sequence[int]) -> dict[int, int]:
@@ -207,7 +212,7 @@ def set_lineup(
     player_ids: Sequence[int],
     now: datetime,
     *,
-    invited_id: int | None = None,
+    invited_id: int | None,
 ) -> None:
     """Enter players for a team in the order of the boards, and no others; without any, the team is
     out.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
-from pbmserv.store.core.statements import columns_of, values_of
+from pbmserv.store.core.statements import columns_of, first_row, values_of
 from pbmserv.store.tables.boards import BoardStatus, boards
 from pbmserv.store.tables.events import pairings
 
@@ -146,8 +146,7 @@ def open_games(connection: Connection, event_id: int, round_number: int) -> list
 
 def of_board(connection: Connection, board_id: int) -> Pairing | None:
     """Return the game of a board, `None` if it belongs to no event."""
-    row = connection.execute(_PAIRING.where(pairings.c.board_id == board_id)).first()
-    return None if row is None else Pairing(*row)
+    return first_row(connection, Pairing, _PAIRING.where(pairings.c.board_id == board_id))
 
 
 def first_board(connection: Connection, event_id: int, player_id: int) -> int | None:

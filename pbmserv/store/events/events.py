@@ -10,7 +10,13 @@ from typing import Any, TypedDict, Unpack
 
 from sqlalchemy import Connection, and_, bindparam, exists, func, or_, select
 
-from pbmserv.store.core.statements import change_rows, columns_of, insert_into, put_off_due
+from pbmserv.store.core.statements import (
+    change_rows,
+    columns_of,
+    first_row,
+    insert_into,
+    put_off_due,
+)
 from pbmserv.store.events.event_games import IS_ENDED
 from pbmserv.store.shared_boxes.event_boxes import all_finished
 from pbmserv.store.tables.boards import boards
@@ -96,8 +102,7 @@ def due(connection: Connection, now: datetime, most: int) -> Sequence[int]:
 def claim(connection: Connection, event_id: int, now: datetime) -> Event | None:
     """Lock and return a due event; `None` if another process has it or has handled it."""
     values = {"event": event_id, "now": now, "soon": now + SOON}
-    row = connection.execute(_CLAIM, values).first()
-    return None if row is None else Event(*row)
+    return first_row(connection, Event, _CLAIM, values)
 
 
 put_off = partial(put_off_due, table=events)
@@ -115,8 +120,8 @@ def create(
     closes_at: datetime,
     starts_at: datetime,
     number: int,
-    name: str = "",
-    owner_id: int | None = None,
+    name: str,
+    owner_id: int | None,
 ) -> int | None:
     """Add an event, which is due when its entries close.
 
@@ -171,27 +176,26 @@ def change(connection: Connection, event_id: int, **changes: Unpack[Changes]) ->
 
 def load(connection: Connection, event_id: int) -> Event | None:
     """Return an event, `None` if there is none."""
-    row = connection.execute(SELECT_EVENT.where(events.c.id == event_id)).first()
-    return None if row is None else Event(*row)
+    return first_row(connection, Event, SELECT_EVENT.where(events.c.id == event_id))
 
 
 def of_number(connection: Connection, kind: str, game: str, number: int) -> Event | None:
     """Return the event with a number of its kind and game, `None` if there is none."""
-    row = connection.execute(
-        SELECT_EVENT.where(events.c.kind == kind, events.c.game == game, events.c.number == number)
-    ).first()
-    return None if row is None else Event(*row)
+    statement = SELECT_EVENT.where(
+        events.c.kind == kind, events.c.game == game, events.c.number == number
+    )
+    return first_row(connection, Event, statement)
 
 
 def lock(connection: Connection, event_id: int) -> Event | None:
     """Return an event and lock it until the end of the transaction."""
-    row = connection.execute(SELECT_EVENT.where(events.c.id == event_id).with_for_update()).first()
-    return None if row is None else Event(*row)
+    statement = SELECT_EVENT.where(events.c.id == event_id).with_for_update()
+    return first_row(connection, Event, statement)
 
 
 def open_event(connection: Connection, kind: str, game: str, now: datetime) -> Event | None:
     """Return and lock the server's event of a kind and game that takes entries now."""
-    row = connection.execute(
+    statement = (
         SELECT_EVENT.where(
             events.c.kind == kind,
             events.c.game == game,
@@ -202,8 +206,8 @@ def open_event(connection: Connection, kind: str, game: str, now: datetime) -> E
         .order_by(events.c.id)
         .limit(1)
         .with_for_update()
-    ).first()
-    return None if row is None else Event(*row)
+    )
+    return first_row(connection, Event, statement)
 
 
 def id_of_board(connection: Connection, board_id: int) -> int | None:

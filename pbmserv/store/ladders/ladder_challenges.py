@@ -9,7 +9,13 @@ from functools import partial
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select, update
 
-from pbmserv.store.core.statements import change_rows, claim_due, columns_of, put_off_due
+from pbmserv.store.core.statements import (
+    change_rows,
+    claim_due,
+    columns_of,
+    first_row,
+    put_off_due,
+)
 from pbmserv.store.tables.boards import BoardStatus, boards
 from pbmserv.store.tables.ladders import ladder_games
 
@@ -117,8 +123,7 @@ put_off = partial(put_off_due, table=ladder_games)
 def lock(connection: Connection, board_id: int) -> Challenge | None:
     """Lock and return the challenge of a board, `None` if it is none."""
     statement = _CHALLENGE.where(ladder_games.c.board_id == board_id).with_for_update()
-    row = connection.execute(statement).first()
-    return Challenge(*row) if row else None
+    return first_row(connection, Challenge, statement)
 
 
 def end(connection: Connection, board_id: int, result: str, at: datetime) -> None:

@@ -7,7 +7,13 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Update, insert, select, update
 
-from pbmserv.store.core.statements import change_rows, columns_of, count_rows, delete_rows
+from pbmserv.store.core.statements import (
+    change_rows,
+    columns_of,
+    count_rows,
+    delete_rows,
+    first_row,
+)
 from pbmserv.store.ladders.ladder_reigns import note_first
 from pbmserv.store.ladders.ladders import lock_by_id
 from pbmserv.store.ladders.ladders import of_player as ladders_of_player
@@ -75,8 +81,7 @@ def of_player(connection: Connection, ladder_id: int, player_id: int) -> Place |
     statement = _PLACES.where(
         ladder_places.c.ladder_id == ladder_id, ladder_places.c.player_id == player_id
     )
-    row = connection.execute(statement).first()
-    return Place(*row) if row else None
+    return first_row(connection, Place, statement)
 
 
 def count(connection: Connection, ladder_id: int) -> int:

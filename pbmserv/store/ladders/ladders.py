@@ -13,6 +13,7 @@ from pbmserv.store.core.statements import (
     claim_due,
     columns_of,
     due_keys,
+    first_row,
     put_off_due,
 )
 from pbmserv.store.tables.ladders import ladder_places, ladders
@@ -31,8 +32,7 @@ _LADDER = select(*columns_of(Ladder, ladders))
 
 def of_game(connection: Connection, game: str) -> Ladder | None:
     """Return the ladder of a game, `None` if nobody has joined it yet."""
-    row = connection.execute(_LADDER.where(ladders.c.game == game)).first()
-    return Ladder(*row) if row else None
+    return first_row(connection, Ladder, _LADDER.where(ladders.c.game == game))
 
 
 def all_of(connection: Connection) -> list[Ladder]:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, not_, select, update
 
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import columns_of, first_row
 from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.mail import LetterState, outbox
 
@@ -105,8 +105,8 @@ def flush(connection: Connection, now: datetime) -> int:
 
 def lock_letter(connection: Connection, letter_id: int) -> LetterLine | None:
     """Return a letter and lock its row until the end of the transaction."""
-    row = connection.execute(_LINE.where(outbox.c.id == letter_id).with_for_update()).first()
-    return LetterLine(*row) if row else None
+    statement = _LINE.where(outbox.c.id == letter_id).with_for_update()
+    return first_row(connection, LetterLine, statement)
 
 
 def set_state(

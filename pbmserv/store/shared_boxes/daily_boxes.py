@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from sqlalchemy import Connection, case, delete, func, select
 
-from pbmserv.store.core.statements import add_if_new, has_row
+from pbmserv.store.core.statements import add_if_new, first_row, has_row
 from pbmserv.store.shared_boxes.shared_boxes import (
     SELECT_BOARDS,
     SELECT_BOX,
@@ -23,10 +23,8 @@ MOST_DAYS = 400
 
 def of_day(connection: Connection, game: str, day: int) -> Box | None:
     """Return a day's box, `None` if nobody has got it."""
-    row = connection.execute(
-        SELECT_BOX.where(shared_boxes.c.game == game, shared_boxes.c.day == day)
-    ).first()
-    return None if row is None else Box(*row)
+    statement = SELECT_BOX.where(shared_boxes.c.game == game, shared_boxes.c.day == day)
+    return first_row(connection, Box, statement)
 
 
 def days(

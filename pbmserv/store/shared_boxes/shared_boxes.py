@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, exists, insert, select, update
 
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import columns_of, first_row, insert_into
 from pbmserv.store.shared_boxes.day_numbers import number_of
 from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.boxes import shared_boards, shared_boxes
@@ -157,8 +157,7 @@ def set_board(connection: Connection, box_id: int, player_id: int, board_id: int
 
 def of_board(connection: Connection, board_id: int) -> SharedBoard | None:
     """Return the shared box of a board, `None` if it has none."""
-    row = connection.execute(_OF_BOARD, {"board": board_id}).first()
-    return SharedBoard(*row) if row else None
+    return first_row(connection, SharedBoard, _OF_BOARD, {"board": board_id})
 
 
 def is_played(connection: Connection, box_id: int) -> bool:

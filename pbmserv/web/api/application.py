@@ -9,8 +9,8 @@ from starlette.routing import Route
 
 from pbmserv.errors import ServerFault
 from pbmserv.service.core.budget import TooMuch
-from pbmserv.service.core.outages import OUTAGES
 from pbmserv.service.limits.rates import TooMany
+from pbmserv.service.pages.outages import OUTAGES
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.api.index import index_routes
 from pbmserv.web.api.problems import ApiProblem, ProblemResponses

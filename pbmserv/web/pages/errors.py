@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pbmserv.errors import GameAway
-from pbmserv.service.core.outages import OUTAGES
 from pbmserv.service.limits.rates import TooMany
+from pbmserv.service.pages.outages import OUTAGES
 from pbmserv.web.http.responses import PRIVATE, RETRY_AFTER_S, html_response, seconds_until
 from pbmserv.web.limits.allowance import Exhausted
 from pbmserv.web.rendering.printer import Printer

@@ -106,7 +106,7 @@ class Terminal(App[None]):
         another_game: Callable[[Practice], Practice],
         clock: Callable[[], float] = time.monotonic,
         *,
-        by_hand: bool = False,
+        by_hand: bool,
     ) -> None:
         super().__init__()
         self.practice = start.practice
