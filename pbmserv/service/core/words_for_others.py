@@ -100,7 +100,7 @@ def cells_in(text: str) -> set[str]:
 
 
 def _checked(context: CommandContext, writer: Speaker, written: str) -> Passed:
-    if not context.is_proven(writer.player_id, writer.userid):  # as a challenge may begin
+    if not context.is_proven(writer.player_id, writer.userid):  # such as in a challenge
         unproven = NotTried("unproven", example=_challenge_with_password(context, writer))
         return Passed(UNSAID, (Line(WORDS, unproven),))
     below = LinesBelow(written.split("\n"), 0, context.services.registry.titles)
@@ -184,10 +184,10 @@ def _holds_password(context: CommandContext, writer: Speaker, text: str) -> bool
     Then all words are withheld. If only the line were, the thief of a reply address could write
     five hundred guesses to an accomplice, who would see which of them is missing.
     """
-    is_password = context.services.memo.recent
+    memo = context.services.memo
     # A password in a command of this mail is known to the writer anyway.
     candidates = _possible_passwords(text) - _typed_passwords(context)
-    return any(is_password(writer.userid, candidate) for candidate in candidates)
+    return any(memo.was_right_recently(writer.userid, candidate) for candidate in candidates)
 
 
 def _possible_passwords(text: str) -> set[str]:
@@ -199,7 +199,7 @@ def _possible_passwords(text: str) -> set[str]:
         for at in range(len(words) - length + 1)
     )
     candidates = chain.from_iterable(map(_stripped, chain(runs, _SEPARATORS.split(fold(text)))))
-    return {text for text in candidates if SHORTEST_PASSWORD <= len(text) <= LONGEST_PASSWORD}
+    return {word for word in candidates if SHORTEST_PASSWORD <= len(word) <= LONGEST_PASSWORD}
 
 
 def _stripped(run: str) -> Iterator[str]:
