@@ -50,7 +50,7 @@ def leave(connection: Connection, player: Player, why: str, now: datetime) -> No
         delete_rows(connection, table, player_id=player.id)
     address_change_rows.stop(connection, player.id)
     invitation_rows.drop_open(connection, player.id)
-    drop_plans(connection, player.id)
+    drop_plans_and_notes(connection, player.id)
     fail_unsent(connection, outbox.c.player_id == player.id, why)
 
 
@@ -80,7 +80,7 @@ def come_back(connection: Connection, player: Player, address: str) -> None:
     change_rows(connection, players, {"id": player.id}, state=PlayerState.ACTIVE, address=address)
 
 
-def drop_plans(connection: Connection, player_id: int) -> None:
+def drop_plans_and_notes(connection: Connection, player_id: int) -> None:
     """Delete plans, notes, and moves that wait for a confirmation."""
     connection.execute(
         update(seats).where(seats.c.player_id == player_id).values(plan=None, note=None)
