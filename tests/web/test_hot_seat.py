@@ -1,5 +1,5 @@
-"""Manual setup on the pages: one hides the atoms by hand, the other one plays at the same device,
-and no page, address or answer tells the atoms before the end."""
+"""Two people at one device: one hides the atoms by hand, the other one plays, and no page, address
+or answer tells the atoms before the end."""
 
 from __future__ import annotations
 
@@ -82,6 +82,8 @@ def test_one_hides_and_the_other_one_finds(server: HandedIn) -> None:
     assert "3 of 4 atoms hidden" in page.text
     assert page.html.count("your atom, take it out") == 3
     assert 'value="A1" autofocus' in page.html
+    page.post(urlencode({"turn": "2", "tap": "A1"}))  # sent twice; a second tap would take it out
+    assert "3 of 4 atoms hidden" in page.load().text
     device.send(hide="yes")
     assert page.status == 422
     assert "There are 3 atoms in the box, but it must hold 4. Put in 1 more." in page.text
