@@ -106,7 +106,6 @@ def challenge(context: CommandContext, command: ChallengeOnLadder) -> Answer:
     game, ladder, mine = _own_ladder(context, player, named_game, "ladder challenge")
     refuse_closed_game(context, game)
     key = game.info.key
-    ladder_places.note_active(context.connection, ladder.id, player.id, context.now)
     if mine.rank == 1:
         raise Refused("ladder-first", part=game.info.title, example=f"ladder {key}")
     candidates = _Candidates(context, ladder, mine)
@@ -145,6 +144,7 @@ def _begin(
     ladder_challenges.add(
         context.connection, ladder.id, board.id, challenger[0].id, defender[0].id, context.now
     )
+    ladder_places.note_active(context.connection, ladder.id, challenger[0].id, context.now)
     words = {
         "event": "ladder",
         "by": challenger[0].userid,
