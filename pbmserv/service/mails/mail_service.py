@@ -47,7 +47,7 @@ Letters: TypeAlias = Callable[[CommandContext], Iterable[Notification]]
 """Returns the letters about a mail."""
 
 
-def _nobody(_: CommandContext) -> Iterable[Notification]:
+def _no_letters(_: CommandContext) -> Iterable[Notification]:
     return ()
 
 
@@ -176,7 +176,7 @@ class MailService:
         """Note a mail that must not be answered. An out-of-office note leads to a question."""
         because = incoming.mail.automatic
         row = _row(incoming, MailState.IGNORED, because)
-        letters = absences.ask_if_away if incoming.mail.away else _nobody
+        letters = absences.ask_if_away if incoming.mail.away else _no_letters
         return self._note(row, "ignored", now, connection, incoming, letters, because)
 
     def drop_report(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
@@ -210,7 +210,7 @@ class MailService:
             row = NewMail.of_envelope(envelope, digest, MailState.KEPT, error, UNCHECKED)
             return self._note(row, "kept", now, connection)
         row = _row(incoming, MailState.KEPT, error)
-        letters = _nobody if incoming.mail.automatic else _news_of_kept
+        letters = _no_letters if incoming.mail.automatic else _news_of_kept
         return self._note(row, "kept", now, connection, incoming, letters)
 
     def keep_for_postmaster(
@@ -229,7 +229,7 @@ class MailService:
         """
         because = f"over the limit of the {over.kind}"
 
-        def letters(context: CommandContext) -> list[Notification]:
+        def explanation(context: CommandContext) -> list[Notification]:
             assert context.mail_id is not None
             waits_at = WaitsAt.SERVER
             if inbox.lock(connection, context.mail_id, MailState.LATER) is None:
@@ -237,21 +237,21 @@ class MailService:
             return explain_limit(context, incoming.mail.sender, over, waits_at)
 
         row = _row(incoming, MailState.LATER, because)
-        told = _nobody if incoming.mail.automatic else letters
-        return self._note(row, "put-off", now, connection, incoming, told, because)
+        letters = _no_letters if incoming.mail.automatic else explanation
+        return self._note(row, "put-off", now, connection, incoming, letters, because)
 
     def wait_for_game(
         self, incoming: IncomingMail, away: GameAway, now: datetime, connection: Connection
     ) -> Done:
         """Let a mail wait until its game can be played, and tell its player once a day."""
 
-        def letters(context: CommandContext) -> list[Notification]:
+        def news(context: CommandContext) -> list[Notification]:
             player = _writer_of(incoming, connection)
             return [] if player is None else game_pauses.tell_writer(context, player, away)
 
         row = _row(incoming, MailState.PAUSED, away.game)
-        told = _nobody if incoming.mail.automatic else letters
-        return self._note(row, "put-off", now, connection, incoming, told, str(away))
+        letters = _no_letters if incoming.mail.automatic else news
+        return self._note(row, "put-off", now, connection, incoming, letters, str(away))
 
     def _note(
         self,
@@ -260,7 +260,7 @@ class MailService:
         now: datetime,
         connection: Connection,
         incoming: IncomingMail | None = None,
-        letters: Letters = _nobody,
+        letters: Letters = _no_letters,
         because: str = "",
     ) -> Done:
         """Add the inbox row of a mail, unless it is a copy, and queue letters about it.
