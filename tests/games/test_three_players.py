@@ -133,3 +133,14 @@ def test_a_player_who_is_out_is_told_so_and_not_how_to_move(house: Indoors) -> N
         (answer,) = house.reply(letter, line)
         assert answer.recipient == address_of(name)
         assert refusal in answer.one_line, line
+
+
+def test_a_silent_newcomer_does_not_end_the_game_of_others_who_have_begun(house: Indoors) -> None:
+    house.send(address_of("bob"), f"liar move 1 bob {PASSWORD} 3 twos")
+    house.live(days=15)
+    for end in ("", " abort", " draw"):
+        (refusal,) = house.send(address_of("alice"), f"liar claim 1 alice {PASSWORD}{end}")
+        assert "one of them cannot end it for the others" in refusal.one_line
+    house.send(address_of("carol"), f"liar move 1 carol {PASSWORD} 4 twos")
+    (show,) = house.send(address_of("alice"), "liar show 1")
+    assert "To move: alice." in show.one_line

@@ -13,6 +13,7 @@ from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.board_ends import decline
 from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.plies import log_ply
+from pbmserv.service.boards.resigning import goes_on_without
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import words_for_others
@@ -82,7 +83,8 @@ def claim(context: CommandContext, command: Claim) -> Answer:
     """``game claim board userid password``: end a game whose opponent is silent.
 
     The opponent must have used half of the time for the present wait. Before the opponent's first
-    move, the board then counts for nothing; later, it is a draw where the game has draws.
+    move, the board then counts for nothing; later, it is a draw where the game has draws. A board
+    of three or more, once begun, is not ended for the others.
 
     Raises:
         Refused: it is too early, or the board cannot end in this way.
@@ -99,6 +101,8 @@ def claim(context: CommandContext, command: Claim) -> Answer:
     position = context.position(board)
     if not board.people_beside(sitter.player_id) or position.apart:
         raise Refused("claim-alone", part=str(board.id), example="show")
+    if goes_on_without(board, position):
+        raise Refused("claim-goes-on", part=str(board.id), example="show")
     moved = position.moved()
     silent = _silent_opponents(context, board, sitter)
     unmoved = [other.userid for other in silent if other.seat not in moved]
