@@ -147,30 +147,26 @@ def play_due(plan: Plan | None, holds: Callable[[str], bool]) -> Play | None:
     return plan
 
 
-def answering(game: Any) -> Answering[Any] | None:
-    """Return the game if its queued moves may depend on anything, else `None`."""
-    return game if implements(game, Answering) else None
-
-
 def checked_plan(game: AnyGame, view: Any, plan: Plan) -> Plan:
     """Return a plan with canonical moves and facts, checked as far as its player's view allows.
 
     If the game is `Conditional`, each move must be legal after the moves before it. In other games
-    a move only needs to be understood, since another player's move may make it legal.
+    a move only needs to be understood, since another player's move may make it legal. Conditions
+    need a game that is `Answering`.
 
     Raises:
         NotUnderstood | Illegal | Ambiguous: a move or condition is wrong.
     """
     if isinstance(plan, Play) and plan.move.lower() == WITHDRAW:
         return Play(WITHDRAW)
-    answering_game = answering(game)
+    answering: Any = game if implements(game, Answering) else None
     foreseeing: Any = game if implements(game, Conditional) else None
     if isinstance(plan, Choice):
-        if answering_game is None:
+        if answering is None:
             condition = _print_condition(plan.condition)
             raise Illegal("plan-no-conditions", part=f"if {condition}", game=game.info.title)
         return Choice(
-            _checked_condition(answering_game, view, plan.condition),
+            _checked_condition(answering, view, plan.condition),
             checked_plan(game, view, plan.yes),
             None if plan.no is None else checked_plan(game, view, plan.no),
         )

@@ -14,7 +14,7 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.types import Seat
 
-SHORT_DIGITS = 24
+TINY_DIGITS = 24
 """Hexadecimal digits of the record hash in a tiny letter; nobody tries 96 bits against seeds."""
 
 
@@ -108,9 +108,7 @@ class RecordHashes:
         ply = after.ply
         assert ply is not None
         is_news = after.is_news_for(self._reader if after.apart else None)
-        if after.apart and ply.seat == self._reader:
-            is_news = True
-        elif after.apart and not is_news:
+        if after.apart and not is_news:
             return growth
         newest = move_hash(after.seed, ply)
         waiting = (*growth.waiting, newest)
@@ -119,7 +117,7 @@ class RecordHashes:
         return Growth(ply.number, digest("record", growth.record, *waiting), newest)
 
 
-def short(full: bytes) -> str:
+def first_digits(full_hash: bytes) -> str:
     """Return the first digits of a hash for people, such as ``9f3a-22c1-07be``."""
-    digits = full.hex()
+    digits = full_hash.hex()
     return f"{digits[:4]}-{digits[4:8]}-{digits[8:12]}"

@@ -310,7 +310,11 @@ GAME = Battleships()
 
 
 def chances(waters: Waters) -> list[float]:
-    """Return for each cell in how many places of the ships that still swim it is."""
+    """Return how likely each cell is to be part of a ship that still swims.
+
+    It is the number of places of ships that contain the cell and that the shots so far allow; each
+    open hit in a place makes it count fifty-fold. Cells that were fired at have 0.
+    """
     weight = [0.0] * (SIZE * SIZE)
     sunk = {cell for n in waters.sunk for cell in waters.ships[n]}
     open_hits = waters.hits - sunk

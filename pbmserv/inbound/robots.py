@@ -108,7 +108,7 @@ def automatic(
 
 
 def _by_program(headers: Headers, by_envelope: str, *, names_absence: bool) -> Automatic:
-    """Return the reason why a mail that a program may have sent must not be answered.
+    """Return the reason why a mail must not be answered if a program has sent it.
 
     Args:
         by_envelope: the reason that the envelope gives; ``""`` for none.
@@ -128,8 +128,8 @@ def _by_program(headers: Headers, by_envelope: str, *, names_absence: bool) -> A
     )
     if not reason:
         return _PERSON
-    is_note = bool(by_envelope) or answers or names_absence
-    return Automatic(reason, only_headers=not is_note, away=away)
+    only_headers = not (by_envelope or answers or names_absence)
+    return Automatic(reason, only_headers=only_headers, away=away)
 
 
 def is_role(address: str) -> bool:

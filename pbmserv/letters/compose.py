@@ -129,7 +129,7 @@ class Composer:
         is_brief = _is_tiny(row, reader)
         boards = list(reader.proofs.values())
         if is_brief:
-            records = [proof.short_field for proof in boards]
+            records = [proof.tiny_field for proof in boards]
         else:  # no later letter repeats the pledge of a search, as letters about a board do
             searches = proofs_of_searches(row.letter, row.words)
             records = [proof.field for proof in searches] + [proof.field for proof in boards]

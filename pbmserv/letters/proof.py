@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 from sqlalchemy import Connection
 
 from pbmserv.engine.proof import (
-    SHORT_DIGITS,
+    TINY_DIGITS,
     Growth,
     RecordHash,
     RecordHashes,
+    first_digits,
     pledge_of,
-    short,
 )
 from pbmserv.engine.record import write_record
 from pbmserv.engine.types import Seat
@@ -68,23 +68,25 @@ class BoardProof:
         return ";\r\n ".join(words)
 
     @property
-    def short_field(self) -> str:
+    def tiny_field(self) -> str:
         """The value of the field in a tiny letter: the record hash alone, and only its start."""
         seat_part = "" if self.seat is None else f"; seat={self.seat}"
-        start = self.hashes.record.hex()[:SHORT_DIGITS]
+        start = self.hashes.record.hex()[:TINY_DIGITS]
         return f"board={self.board}{seat_part}; turns={self.turns}; record={start}"
 
     @property
     def brief(self) -> str:
         """The newest hash for people."""
         if not self.hashes.move:
-            return f"Pledge {short(self.pledge)}"
-        return f"Record {short(self.hashes.record)}"
+            return f"Pledge {first_digits(self.pledge)}"
+        return f"Record {first_digits(self.hashes.record)}"
 
     @property
     def line(self) -> str:
         """The line below the text of a letter."""
-        return f"{self.brief}, pledge {short(self.pledge)}" if self.hashes.move else self.brief
+        return (
+            f"{self.brief}, pledge {first_digits(self.pledge)}" if self.hashes.move else self.brief
+        )
 
 
 def proof_of(shown: ShownBoard, growths: Growths) -> BoardProof:
@@ -119,7 +121,7 @@ class SearchProof:
     @property
     def line(self) -> str:
         """The line below the text of a letter."""
-        return f"Pledge {short(self.pledge)}"
+        return f"Pledge {first_digits(self.pledge)}"
 
     @property
     def brief(self) -> str:

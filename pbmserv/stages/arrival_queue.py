@@ -39,15 +39,15 @@ class ArrivalQueue(ABC):
     """The queue between the door and play, and the arrivals that play has in hand. Thread-safe.
 
     Args:
-        store: the database in which the door puts arrivals.
+        mail: the database in which the door puts arrivals, for reading.
 
     Attributes:
         has_more: whether the store may have more than the last call of `new` returned.
     """
 
-    def __init__(self, store: Database) -> None:
+    def __init__(self, mail: Database) -> None:
         self.has_more = True
-        self._mail = store
+        self._mail = mail
         self._guard = threading.Lock()
         self._in_hand: dict[int, datetime] = {}
 
@@ -165,6 +165,7 @@ class QueueOfOneStore(ArrivalQueue):
         clock: Clock,
         shares: Sequence[int | None],
     ) -> None:
+        super().__init__(database)
         self._by = by
         self._shares = shares
         self._writer = writer
@@ -172,7 +173,6 @@ class QueueOfOneStore(ArrivalQueue):
         # A predecessor that has ended, or a claim whose answer was lost, may have left arrivals
         # claimed in our name.
         self._may_have_lost = True
-        super().__init__(database)
 
     def new(self) -> list[Arrival]:
         if len(self._in_hand) > CLAIMED:
@@ -185,7 +185,8 @@ class QueueOfOneStore(ArrivalQueue):
         claimed = self._claim(now) if has_work else []
         with self._guard:
             self._in_hand |= {arrival.id: arrival.received_at for arrival in claimed}
-            self.has_more = bool(self._in_hand)  # of their lanes, or given back by other plays
+            # More of their lanes may wait, and other plays may give arrivals back.
+            self.has_more = bool(self._in_hand)
         return claimed
 
     def _claim(self, now: datetime) -> list[Arrival]:

@@ -53,7 +53,7 @@ class Bound:
 
 
 def bind(settings: Settings) -> Bound:
-    """Bind all ports, and read the certificate.
+    """Bind all ports, read the certificate, and check the operators' token.
 
     Raises:
         ConfigError: an address is taken or not this machine's, or the certificate or the operators'

@@ -143,18 +143,18 @@ def queue_waiting_letter(
     board_ids: Sequence[int],
     now: datetime,
     mail_id: int | None,
-    reported: Collection[int],
+    coach_boards: Collection[int],
 ) -> None:
     """Queue a letter that is sent when bots have moved on these boards.
 
     Args:
-        reported: boards on whose requested reports the letter waits, too.
+        coach_boards: boards on whose requested reports the letter waits, too.
     """
-    letter_id = outbox_rows.add_waiting(connection, new, [*board_ids, *reported], now, mail_id)
+    letter_id = outbox_rows.add_waiting(connection, new, [*board_ids, *coach_boards], now, mail_id)
     for board_id in board_ids:
         waits_for_move = update(house_turns).where(_of_board(connection, house_turns, board_id))
         connection.execute(waits_for_move.values(letter_id=letter_id))
-    for board_id in reported:
+    for board_id in coach_boards:
         waits = {"letter_id": letter_id, "board_id": board_id}
         connection.execute(insert(awaited_analyses).values(waits))
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from email.utils import parseaddr, parsedate_to_datetime
 
 from pbmserv.engine.chance import mail_mark
-from pbmserv.engine.proof import SHORT_DIGITS
+from pbmserv.engine.proof import TINY_DIGITS
 from pbmserv.engine.record import FIRST_LINE
 from pbmserv.errors import MailError
 from pbmserv.inbound.attached import attached_text
@@ -37,7 +37,7 @@ _FIELD = re.compile(
 )
 _SHORT_FIELD = re.compile(
     r"board=([0-9]{1,9})(?:; seat=([0-9]))?; turns=([0-9]{1,6}); "
-    rf"record=([0-9a-f]{{{SHORT_DIGITS}}})"
+    rf"record=([0-9a-f]{{{TINY_DIGITS}}})"
 )
 _SEARCH = re.compile(rf"search; pledge={_HASH}")
 _SIGNER = re.compile(r"(?:^|;)\s*d\s*=\s*([A-Za-z0-9.-]{1,253})\s*(?:;|$)")

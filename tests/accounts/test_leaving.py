@@ -31,6 +31,14 @@ def start_game(server: Correspondence, *, hidden: tuple[str, ...] = ()) -> None:
     server.letters()
 
 
+def exported(letter: Letter) -> dict[str, Any]:
+    """The data in the letter that answers ``export``."""
+    [attached] = letter.message.iter_attachments()
+    content = attached.get_payload(decode=True)
+    assert isinstance(content, bytes)
+    return dict(json.loads(content))
+
+
 def rows(server: Correspondence, table: Any) -> list[Any]:
     with server.server.database.reading.connect() as connection:
         ordered = select(table).order_by(*table.primary_key)
@@ -85,6 +93,27 @@ def test_signing_off_gives_up_games_and_ends_all_mail(server: Correspondence) ->
     assert "You are a player again" in back.text
     server.send(bob, "message bob secret alice", "Hello again!")
     assert "Hello again!" in server.letter(alice).text
+
+
+def test_who_comes_back_has_asked_for_nothing_yet(server: Correspondence) -> None:
+    """Standing wishes end with signing off: a league of each season, the daily box, a search."""
+    alice = server.sign_up("alice")
+    server.send(alice, "league alice secret join blackbox")
+    server.send(alice, "daily alice secret")
+    server.send(alice, "blackbox seek alice secret")
+    server.letters()
+    kept = exported(answer_to(server, alice, "export alice secret"))
+    wishes = ("leagues_entered_each_season", "daily_at", "seeks")
+    assert [len(kept[wish]) for wish in wishes] == [1, 1, 1]
+
+    server.reply(answer_to(server, alice, "signoff alice secret"), "yes")
+    server.letters()
+    server.reply(answer_to(server, alice, "forgot alice"), "password again-me")
+    server.letters()
+    server.send(alice, "back alice again-me")
+    assert "You are a player again" in server.letters(alice)[-1].text
+    kept = exported(answer_to(server, alice, "export alice again-me"))
+    assert [kept[wish] for wish in wishes] == [[], [], []]
 
 
 def test_the_question_does_not_wait_for_ever(server: Correspondence) -> None:

@@ -63,14 +63,14 @@ def test_a_minute_that_comes_twice_counts_once() -> None:
     assert next_local(utc(2026, 10, 25, 0, 30), BERLIN, 2 * 60 + 30) == utc(2026, 10, 26, 1, 30)
 
 
-def test_a_gap_at_midnight() -> None:
+def test_a_midnight_that_the_clocks_leave_out_comes_right_after_the_gap() -> None:
     # On 4 November 2018 the clocks in São Paulo went from 00:00 to 01:00.
     brazil = zone("America/Sao_Paulo")
     assert next_local(utc(2018, 11, 3, 12), brazil, 0) == utc(2018, 11, 4, 3)
     assert end_of_day(date(2018, 11, 3), brazil) == utc(2018, 11, 4, 3)
 
 
-def test_a_day_that_a_zone_leaves_out() -> None:
+def test_a_day_that_a_zone_leaves_out_has_no_morning() -> None:
     # Samoa went from 29 to 31 December 2011.
     samoa = zone("Pacific/Apia")
     assert next_local(utc(2011, 12, 29, 18), samoa, 450) == utc(2011, 12, 30, 17, 30)
@@ -153,7 +153,7 @@ def test_no_text_breaks_the_reader_of_dates(text: str) -> None:
     assert day is None or isinstance(day, date)
 
 
-def test_zones_by_name() -> None:
+def test_a_zone_is_found_by_its_name_in_any_spelling() -> None:
     assert zone_name("europe/berlin") == "Europe/Berlin"
     assert zone_name("America/New York") == "America/New_York"
     assert zone_name("utc") == "UTC"

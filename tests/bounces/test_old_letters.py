@@ -6,19 +6,20 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from duplicate_events import create_as_operator
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from posting import come_back
-from sqlalchemy import func, select, text, update
+from sqlalchemy import event, func, select, text, update
 
 from pbmserv.errors import OperatorError, ServerFault
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.letters import letter_text, retry_letters
 from pbmserv.store.delivery import inbox as mails
 from pbmserv.store.delivery import old_letters, outbox
-from pbmserv.store.tables.mail import inbox
+from pbmserv.store.tables.mail import MailState, inbox
 from pbmserv.store.tables.mail import outbox as rows
 from pbmserv.views.shown_boards import ShownBoards
 
@@ -163,19 +164,20 @@ def test_operators_look_at_a_letter_and_send_it_again(house: Indoors) -> None:
         house.operators.do(SIGNED, partial(retry_letters, numbers=[challenge.id]))
 
 
-def test_an_index_finds_old_letters(tmp_path: Path) -> None:
-    """Rows that stay for good are never searched."""
+def test_a_search_for_old_letters_and_mails_reads_no_rows_that_stay_for_good(
+    tmp_path: Path,
+) -> None:
+    executed: list[tuple[str, Any]] = []
     with indoors(tmp_path) as server, server.server.database.reading.connect() as connection:
-        for statement, index in (
-            (old_letters._WITH_WORDS, "ix_outbox_over"),
-            (mails._WITH_TEXT, "ix_inbox_text"),
-        ):
-            compiled = str(
-                statement.compile(connection, compile_kwargs={"render_postcompile": True})
-            )
-            plan = connection.exec_driver_sql(
-                f"EXPLAIN QUERY PLAN {compiled}", tuple("2026" for _ in range(compiled.count("?")))
-            ).all()
+        event.listen(
+            connection, "before_cursor_execute", lambda *call: executed.append((call[2], call[3]))
+        )
+        now = server.server.clock.now()
+        old_letters.with_words(connection, now, 9)
+        mails.with_text(connection, MailState.DONE, now, 9)
+        searches = zip(tuple(executed), ("ix_outbox_over", "ix_inbox_text"), strict=True)
+        for (statement, parameters), index in searches:
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
             assert any(index in step[-1] for step in plan), plan
             assert not any(step[-1].startswith("SCAN") for step in plan), plan
 

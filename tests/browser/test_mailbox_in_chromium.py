@@ -41,7 +41,7 @@ class Reader:
         """The letter that is open."""
         return self.page.frame_locator(".letter-frame")
 
-    def is_well_made(self, name: str, width: int, scheme: str) -> None:
+    def judge(self, name: str, width: int, scheme: str) -> None:
         """Judge what the page shows, in a window of such a width, by day or in the dark."""
         copy = looked_at(self.chromium, self.page, width, scheme, SMALLEST_TARGET)
         if PICTURES:
@@ -73,19 +73,19 @@ class Reader:
 def test_a_first_game_begins_in_the_mailbox(chromium: Browser, server: Running) -> None:
     reader = Reader(chromium, server)
     page = reader.page
-    reader.is_well_made("first", 320, "dark")
+    reader.judge("first", 320, "dark")
     follow(page.get_by_role("button", name="Sign both up"))
     reader.open_newest("alice")
     assert page.inner_text("h1") == "Confirm your signup as alice"
     reader.reply("yes")
     assert page.inner_text("h1") == "Welcome, alice"
     server.reply(server.letter("bob@games.example"), "yes")
-    reader.is_well_made("letter", 320, "light")
+    reader.judge("letter", 320, "light")
 
     reader.open_newest("alice")
     follow(reader.letter.get_by_role("link", name="Find an opponent"))
     assert "seek" in page.locator("#body").input_value()
-    reader.is_well_made("write", 1200, "dark")
+    reader.judge("write", 1200, "dark")
     page.locator("#body").fill("challenge bob")
     send(page)
     assert page.get_by_text("Sent. This is the answer:").count() == 1
@@ -101,7 +101,7 @@ def test_a_first_game_begins_in_the_mailbox(chromium: Browser, server: Running) 
     assert "for bob" in page.locator("#arrivals").inner_text()
 
     reader.open_newest("alice", "Your move")
-    reader.is_well_made("board", 375, "light")
+    reader.judge("board", 375, "light")
     reader.tap("A1", ",1")
     reader.open_newest("bob", "Your move")
     expect(reader.letter.locator("body")).to_contain_text("alice fired port 1")

@@ -72,8 +72,8 @@ def test_the_two_units_are_hardened_alike() -> None:
 
 NEEDED = {"clone", "flock", "kill", "mmap", "prctl", "socket", "wait4"}
 """System calls of the parent of the stages."""
-GIVING_WAY = {"nice", "setpriority", "sched_getaffinity", "sched_setaffinity"}
-"""System calls of a stage that gives way to another, or keeps to a processor."""
+GIVING_WAY = {"nice", "setpriority"}
+"""System calls of a stage that gives way to another."""
 
 
 def expanded(names: str) -> set[str]:

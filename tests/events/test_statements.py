@@ -44,8 +44,8 @@ def server(tmp_path: Path, database_url: str) -> Iterator[Indoors]:
         yield server
 
 
-def test_each_statement(server: Indoors) -> None:
-    server.server.writer.submit(_run).result()
+def test_each_statement_about_events(server: Indoors) -> None:
+    server.server.writer.submit(_check_events).result()
 
 
 def _event(
@@ -95,7 +95,7 @@ def _board(
     )
 
 
-def _run(connection: Connection) -> None:
+def _check_events(connection: Connection) -> None:
     first = _event(connection, "league")
     second = _event(connection, "league")
     event_entries.enter(connection, first, [1, 2], NOW)
@@ -159,10 +159,10 @@ def test_the_newest_season_decides_where_a_player_is_drawn(server: Indoors) -> N
 
 
 def test_each_statement_about_shared_boxes(server: Indoors) -> None:
-    server.server.writer.submit(_share).result()
+    server.server.writer.submit(_check_shared_boxes).result()
 
 
-def _share(connection: Connection) -> None:
+def _check_shared_boxes(connection: Connection) -> None:
     event = _event(connection, "duplicate")
     event_entries.enter(connection, event, [1, 2, 3], NOW)
     events.change(connection, event, status=EventStatus.RUNNING, round=1, due_at=NOW + 30 * DAY)
@@ -200,10 +200,10 @@ def _share(connection: Connection) -> None:
 
 
 def test_each_statement_about_boxes_of_the_day(server: Indoors) -> None:
-    server.server.writer.submit(_share_daily).result()
+    server.server.writer.submit(_check_boxes_of_the_day).result()
 
 
-def _share_daily(connection: Connection) -> None:
+def _check_boxes_of_the_day(connection: Connection) -> None:
     daily = shared_boxes.add(connection, "blackbox", ["-race"], day=9)
     shared_boxes.add(connection, "blackbox", ["-race"], day=8)
     number = _board(connection, "blackbox", [1])

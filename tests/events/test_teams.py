@@ -23,7 +23,7 @@ from pbmserv.store.tables.events import EventStatus
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_a_match_of_two_teams(either: Indoors) -> None:
+def test_two_teams_play_on_four_boards_and_one_late_player_loses_one(either: Indoors) -> None:
     players = Field(either, (*ROOKS, *PAWNS))
     gather_two(players)
     letters = players.says("ann", f"team enter {GAME}")

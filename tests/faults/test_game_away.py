@@ -84,7 +84,9 @@ def shown(house: Indoors, *paths: str) -> dict[str, int]:
     return {path: answer.status for path, answer in answers.items()}
 
 
-def test_a_stopped_game(opened: House, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_moves_and_clocks_of_a_stopped_game_wait_until_it_is_resumed(
+    opened: House, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO, "pbmserv.receive")
     with opened() as house:
         begin(house)
@@ -138,7 +140,7 @@ def test_a_stopped_game(opened: House, caplog: pytest.LogCaptureFixture) -> None
 
 
 @pytest.mark.sqlite_alone
-def test_letters_and_pages_of_a_stopped_game(opened: House) -> None:
+def test_letters_and_pages_of_a_stopped_game_wait(opened: House) -> None:
     with opened() as house:
         begin(house)
         house.send_unread(BELA, "heaps move 1 bela wonder-land 3")
@@ -156,7 +158,7 @@ def test_letters_and_pages_of_a_stopped_game(opened: House) -> None:
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_a_game_that_is_not_installed(opened: House) -> None:
+def test_the_boards_of_a_game_that_is_not_installed_wait_for_it(opened: House) -> None:
     with opened() as house:
         begin(house)
         letters = house.send(BELA, "heaps move 1 bela wonder-land 3")

@@ -381,6 +381,18 @@ def test_ships_apart_do_not_touch(seed: int) -> None:
             assert near.isdisjoint(other)
 
 
+def test_bots_know_that_ships_apart_are_not_beside_a_sunk_one() -> None:
+    sunk = (44, 45)
+    waters = battleships.Waters(
+        ((), (), (), (), sunk), True, frozenset(sunk), sunk=(4,), touching=False
+    )
+    beside = frozenset().union(*map(battleships.around, sunk))
+    chances = battleships.chances(waters)
+    assert {cell for cell in battleships.PLACE.values() if not chances[cell]} == beside
+    allowed = battleships.chances(replace(waters, touching=True))
+    assert {cell for cell in battleships.PLACE.values() if not allowed[cell]} == set(sunk)
+
+
 def test_a_shot_outside_the_waters_is_refused_as_such() -> None:
     state = battleships.GAME.start(2, {"salvo": False, "apart": False}, chance())
     ready = tuple(replace(waters, is_ready=True) for waters in state)

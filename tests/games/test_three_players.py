@@ -80,6 +80,25 @@ def test_others_who_have_begun_go_on_without_a_player_who_is_late(house: Indoors
     assert "will not be played" not in texts[0]
 
 
+def test_days_are_given_to_the_player_whose_move_it_is(house: Indoors) -> None:
+    letters = house.send(address_of("alice"), f"liar give 1 alice {PASSWORD} 3d")
+    lines = {letter.recipient.partition("@")[0]: letter.one_line for letter in letters}
+    assert set(lines) == {"alice", "bob"}
+    assert "You gave bob 3 more days on board 1, and we have told bob." in lines["alice"]
+    assert "alice gives you 3 more days on board 1." in lines["bob"]
+
+
+def test_a_bank_of_days_is_given_to_all_opponents(house: Indoors) -> None:
+    line = f"liar challenge alice {PASSWORD} bob carol --totaltime=30"
+    house.send(address_of("alice"), line)
+    for name in ("bob", "carol"):
+        house.send(address_of(name), f"liar accept 2 {name} {PASSWORD}")
+    house.send(address_of("alice"), f"liar move 2 alice {PASSWORD} 2 twos")
+    letters = house.send(address_of("alice"), f"liar give 2 alice {PASSWORD} 3d")
+    assert "You gave bob and carol 3 more days" in letters[0].one_line
+    assert len(letters) == 3
+
+
 def test_a_board_that_was_called_off_is_nobody_s_move(house: Indoors) -> None:
     house.send(address_of("alice"), f"liar challenge alice {PASSWORD} bob carol")
     for name in ("bob", "carol"):
@@ -114,3 +133,14 @@ def test_a_player_who_is_out_is_told_so_and_not_how_to_move(house: Indoors) -> N
         (answer,) = house.reply(letter, line)
         assert answer.recipient == address_of(name)
         assert refusal in answer.one_line, line
+
+
+def test_a_silent_newcomer_does_not_end_the_game_of_others_who_have_begun(house: Indoors) -> None:
+    house.send(address_of("bob"), f"liar move 1 bob {PASSWORD} 3 twos")
+    house.live(days=15)
+    for end in ("", " abort", " draw"):
+        (refusal,) = house.send(address_of("alice"), f"liar claim 1 alice {PASSWORD}{end}")
+        assert "one of them cannot end it for the others" in refusal.one_line
+    house.send(address_of("carol"), f"liar move 1 carol {PASSWORD} 4 twos")
+    (show,) = house.send(address_of("alice"), "liar show 1")
+    assert "To move: alice." in show.one_line

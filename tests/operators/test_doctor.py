@@ -8,6 +8,7 @@ import socket
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
@@ -334,6 +335,18 @@ def test_silent_name_servers_hide_no_other_finding(tmp_path: Path) -> None:
     assert any(finding.subject == "Disk" for finding in findings)
     assert any("did not answer" in finding.sentence for finding in findings)
     assert worst(findings) is Level.PROBLEM
+
+
+def test_a_check_that_breaks_hides_no_other_finding(tmp_path: Path) -> None:
+    def broken(name: str) -> str:
+        raise RuntimeError(f"no {name} today")
+
+    with installation(tmp_path, healthy_zone()) as healthy:
+        findings = examine(replace(healthy, postfix=broken))
+    assert any(finding.subject == "Disk" for finding in findings)
+    broken_checks = [finding for finding in findings if "check broke" in finding.sentence]
+    assert {finding.level for finding in broken_checks} == {Level.WARNING}
+    assert "RuntimeError: no myhostname today" in broken_checks[0].sentence
 
 
 def test_the_command_tells_a_newcomer_what_is_missing(tmp_path: Path) -> None:

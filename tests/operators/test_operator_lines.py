@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -97,7 +97,20 @@ LADDER = (
 )
 
 
-def test_commands_about_ladders(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def check_output(
+    commands: Sequence[tuple[tuple[str, ...], str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Run commands, and look for words in what each prints."""
+    for words, expected in commands:
+        run(words)
+        printed = capsys.readouterr()
+        shown = " ".join((printed.out + printed.err).split())
+        assert " ".join(expected.split()) in shown, words
+
+
+def test_every_command_about_ladders_prints_what_it_did(
+    settings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run(("ladder", "list"))
     assert "There are no ladders." in capsys.readouterr().out
     with indoors(settings) as house:
@@ -105,19 +118,13 @@ def test_commands_about_ladders(settings: Path, capsys: pytest.CaptureFixture[st
         for name in ("alice", "bob"):
             house.send(address_of(name), f"ladder join {name} {PASSWORD} blackbox")
         house.send(address_of("bob"), f"blackbox ladder challenge bob {PASSWORD} alice")
-    for words, expected in LADDER:
-        run(words)
-        assert expected in " ".join(capsys.readouterr().out.split()), words
+    check_output(LADDER, capsys)
 
 
 def test_every_command_prints_what_it_did(
     settings: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for words, expected in DONE:
-        run(words)
-        printed = capsys.readouterr()
-        shown = " ".join((printed.out + printed.err).split())
-        assert " ".join(expected.split()) in shown, words
+    check_output(DONE, capsys)
 
 
 def test_the_audit_names_the_person_behind_sudo(

@@ -96,7 +96,7 @@ def test_persons_are_the_connected_parts(owned: list[tuple[int, str]], players: 
             connection.execute(insert(addresses).values(row))
         connected = persons.persons_of(connection, players)
         for player in players:
-            assert connected.names(player) == expected[player]
+            assert connected.ids_of_person(player) == expected[player]
     engine.dispose()
 
 

@@ -59,7 +59,7 @@ def states(text: str) -> list[str]:
 # -- files of his program ----------------------------------------------------------------------
 
 
-def test_balls_beams_and_locks() -> None:
+def test_balls_beams_and_locks_of_his_files_are_read() -> None:
     game = read_saved_game(saved("locks"))
     assert moves(game)[:5] == ["A", "+B2", "+C3", "!D4", "!E"]
     assert moves(game)[5] == "!A6,!B6,!C6,!D6,!F6,!G6,!H6"  # E6 is locked with its column

@@ -115,6 +115,8 @@ def test_a_box_is_unique_if_no_other_shows_the_same_at_all_ports() -> None:
     assert {shared[spectrum] > 1 for spectrum in spectra.values()} == {True, False}
     for layout, spectrum in spectra.items():
         assert is_unique(options, layout) == (shared[spectrum] == 1)
+        if shared[spectrum] == 1:
+            assert is_unique(options, layout, rays=1) is None  # not looked at all others
     assert is_unique(Options(3, 3, 0, 0), ()) is True
 
 

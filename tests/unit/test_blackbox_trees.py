@@ -15,7 +15,7 @@ from rows import rows
 from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.bots import trees
 from pbmserv.games.blackbox.bots.difficulty import (
-    FROM,
+    LOWEST_PERCENTILES,
     Grade,
     draw,
     grade,
@@ -172,7 +172,7 @@ def test_grades_are_shared_out_about_as_promised(kind: tuple[int, int, int]) -> 
     width, height, atoms = kind
     options = Options(width, height, atoms, atoms)
     grades = Counter(grade(options, layout) for layout in some_layouts(kind, COUNT))
-    steps = [*sorted(FROM.values()), 100]
+    steps = [*sorted(LOWEST_PERCENTILES.values()), 100]
     for wanted, least, most in zip(Grade, steps, steps[1:], strict=False):
         assert grades[wanted] / COUNT == pytest.approx(
             (most - least) / 100, abs=0.12 if DEEP else 0.2

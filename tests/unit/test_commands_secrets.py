@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import read_new_mail
@@ -118,6 +119,13 @@ def test_a_command_that_the_mail_program_wrapped(form, secret, data):
     at = data.draw(st.integers(1, len(words) - 1))
     body = " ".join(words[:at]) + "\n" + " ".join(words[at:])
     assert_silent(read_new_mail("", body.format(secret), GAMES), secret)
+
+
+@rows("secret", ["resing1", "helpp7", "challengers", "mvoed"])
+def test_a_wrapped_password_that_is_like_the_name_of_a_command(secret: str) -> None:
+    reading = read_new_mail("", f"blackbox show 1\nprefs alice\n{secret}", GAMES)
+    assert len(reading.lines) == 3
+    assert_silent(reading, secret)
 
 
 def _taken_for_another_word(reading: Reading, secret: str) -> bool:

@@ -1,12 +1,12 @@
-"""Manual setup on the pages: one hides the atoms by hand, the other one plays at the same device,
-and no page, address or answer tells the atoms before the end."""
+"""Two people at one device: one hides the atoms by hand, the other one plays, and no page, address
+or answer tells the atoms before the end."""
 
 from __future__ import annotations
 
 import contextlib
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from urllib.parse import urlencode
@@ -27,7 +27,6 @@ from pbmserv.service.limits.rates import Rates, TooMany, Traffic
 from pbmserv.service.solo import hot_seat
 from pbmserv.service.solo.hot_seat import HotSeat, HotSeatPage, changed, empty_box, position_of
 from pbmserv.service.solo.solo_page import solo_scene
-from pbmserv.store import hot_seats
 from pbmserv.views.environment import environment
 from pbmserv.web.rendering.printer import Printer
 from pbmserv.web.rendering.site_facts import SiteFacts
@@ -130,18 +129,20 @@ def test_one_hides_and_the_other_one_finds(server: HandedIn) -> None:
     assert "You have found them" in page.load().text
 
 
+def test_a_tap_that_is_sent_twice_counts_once(server: HandedIn) -> None:
+    page = Device(server).begin("B3").tab
+    page.post(urlencode({"turn": "0", "tap": "B3"}))  # would take the atom out
+    assert "1 of 4 atoms hidden" in page.load().text
+
+
 @pytest.mark.both_databases
 def test_a_box_is_kept_for_a_week_after_its_last_move(server: HandedIn) -> None:
-    device = Device(server).begin("B3")
-    address = device.tab.path
-    assert server.server.read(hot_seats.count) == 1
-    with server.server.database.writing.begin() as connection:
-        soon = datetime(2026, 3, 1, 12, tzinfo=UTC) + hot_seat.KEPT
-        hot_seats.forget(connection, soon - hot_seat.KEPT - timedelta(seconds=1))
-        assert hot_seats.count(connection) == 1
-        hot_seats.forget(connection, soon)
+    address = Device(server).begin("B3").tab.path
+    for hours, status in ((7 * 24 - 1, 200), (2, 404)):
+        server.live(hours=hours)
+        Device(server).begin()  # makes room
+        assert Tab(server.pages, address).load().status == status
     gone = Tab(server.pages, address).load()
-    assert gone.status == 404
     assert "There is no box here" in gone.text
     assert gone.post("turn=0&tap=A1").status == 404
     assert Tab(server.pages, "/hide/" + "x" * 200).load().status == 404

@@ -351,7 +351,7 @@ def test_names_of_one_mailbox_are_not_blocked_along_with_each_other(house: Indoo
 # -- the preference --------------------------------------------------------------------------
 
 
-def test_messages_none_and_played(house: Indoors) -> None:
+def test_a_player_can_refuse_messages_of_all_or_of_strangers(house: Indoors) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} messages=played")
     (refused,) = house.send(CAROL, f"message carol {PASSWORD} alice", WORDS)
     assert "alice is not taking messages" in refused.one_line

@@ -103,7 +103,7 @@ def _number_in_front(
     """Return the refusal of a line with the number of the board in front of the command."""
     row = BY_NAME[words[1].plain]
     correct_words = _correct_words(row, game, (words[0], *words[2:]), games, sender)
-    number = words[0].text if len(words[0].text) < LONGEST_QUOTED else ""
+    number = words[0].text if len(words[0].text) <= LONGEST_QUOTED else ""
     sample = example(row, game, games, correct_words, sender)
     return Misread("board-first", part=number, example=sample, command=row.name)
 

@@ -88,11 +88,11 @@ def read_reply_to(
         by_hand: a person wrote the reply. A program's plain words are no command.
     """
     is_digest = answered is Answered.DIGEST
-    plainly = by_hand and answered is not Answered.QUESTION
+    allow_plain_words = by_hand and answered is not Answered.QUESTION
     lines = body.split("\n")
     if is_digest and len([line for line in lines if _BOARD_BEHIND.fullmatch(line)]) > 1:
         lines = [_BOARD_BEHIND.sub(r"\2: \1", line) for line in lines]
-    reply = Reply(lines, games, plainly=plainly)
+    reply = Reply(lines, games, allow_plain_words=allow_plain_words)
     for place, line in reply.top if is_digest else reply.top[:1]:
         if not line.isalnum() and _board_in_front(line, games, surely=not is_digest):
             begin = _first_command_above(reply, lines, place, games)
@@ -199,7 +199,7 @@ class _BoardLines:
             self._lines.append(read_without_sender(_without_board))
             return
         board, rest = int(numbered[0]), numbered[1]
-        line = read_reply(rest, self._games, plainly=True).lines[0]
+        line = read_reply(rest, self._games, allow_plain_words=True).lines[0]
         echo = f"{board}: {line.echo}"
         if isinstance(line.meaning, PlayerError) or BLANK in line.echo:
             self._lines.append(Line(echo, line.meaning))  # with a password the line needs no board

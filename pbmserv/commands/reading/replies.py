@@ -48,9 +48,9 @@ EMPTY_REPLY = Line("(an empty reply)", Yes(is_empty=True))
 """The reading of an empty reply."""
 
 
-def read_reply(body: str, games: GameTitles, *, plainly: bool = False) -> Reading:
+def read_reply(body: str, games: GameTitles, *, allow_plain_words: bool = False) -> Reading:
     """Read a reply to a letter; see `Reply`."""
-    return Reply(body.split("\n"), games, plainly=plainly).read()
+    return Reply(body.split("\n"), games, allow_plain_words=allow_plain_words).read()
 
 
 def top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
@@ -73,18 +73,18 @@ class Reply:
     Args:
         lines: the new text.
         games: titles of the games of this server by key.
-        plainly: whether the letter asks nothing, so that the reply may be a command in plain words
-            such as "I give up".
+        allow_plain_words: whether the reply may be a command in plain words, such as "I give up".
+            If the letter asks something, plain words are an answer to it.
 
     Attributes:
         top: the result of `top_lines`.
     """
 
-    def __init__(self, lines: Sequence[str], games: GameTitles, *, plainly: bool) -> None:
+    def __init__(self, lines: Sequence[str], games: GameTitles, *, allow_plain_words: bool) -> None:
         self.top = top_lines(lines)
         self._lines = lines
         self._games = games
-        self._plainly = plainly
+        self._allow_plain_words = allow_plain_words
 
     def read(self) -> Reading:
         """Read the reply: a command, a message, or else moves with words below them."""
@@ -126,7 +126,7 @@ class Reply:
         below = self._below()
         head = reply_head(words, self._games)
         row = head.row
-        if self._plainly and (row is None or (row.name == "help" and head.rest)):
+        if self._allow_plain_words and (row is None or (row.name == "help" and head.rest)):
             line = self._in_plain_words()
             if line is not None:
                 return Reading((line, *below.not_tried()), below.words())

@@ -6,13 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pbmserv.commands.table.command_types import AboutBoard, AtBoard, Command, Credentials, Speaking
-from pbmserv.commands.table.row_types import (
-    LINES,
-    Arguments,
-    Kind,
-    Parameter,
-    Trait,
-)
+from pbmserv.commands.table.row_types import LINES, Arguments, Kind, Parameter, Trait
 from pbmserv.commands.table.shapes import (
     ABOUT_BOARD,
     ABOUT_MYSELF,

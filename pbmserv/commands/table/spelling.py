@@ -29,10 +29,14 @@ def edit_distance(left: str, right: str) -> int:
 def is_misspelling(word: str, name: str) -> bool:
     """Return whether a word is so surely a misspelt name that nobody needs to be asked.
 
-    One edit leads from the word to the name. One edit also leads from "love" to "move" and from
-    "shows" to "show", so that the edit must either swap two letters ("mvoe"), or be inside of the
-    word and leave the letters of the name ("moove") or a long name ("comfirm"). Two words are
-    compared with names of two words, and one word with names of one.
+    One edit must lead from the word to the name. It also leads from "love" to "move" and from
+    "shows" to "show", so the edit must do one of these:
+
+    - swap two letters ("mvoe")
+    - keep the first and the last letter, and the letters that occur ("moove")
+    - keep the first and the last letter of a long name ("comfirm")
+
+    Two words are compared with names of two words, and one word with names of one.
     """
     if abs(len(word) - len(name)) > 1 or word.count(" ") != name.count(" "):
         return False

@@ -192,7 +192,7 @@ class _Wishes:
         readers, writers = frozenset({self.player.id}), frozenset({other_id})
         marks: list[str] = []
         if not people.same(self.player.id, other_id):
-            readers, writers = people.names(self.player.id), people.names(other_id)
+            readers, writers = map(people.ids_of_person, (self.player.id, other_id))
             marks = contact.newest_marks_of(self.context, writers)
         blocks.block(connection, self.player.id, other_id, marks)
         userids = players.userids(connection, sorted(writers)).values()
@@ -202,9 +202,9 @@ class _Wishes:
         """Remove all blocks of this person, under any name, on the other one."""
         connection = self.context.connection
         people = persons.persons_of(connection, {self.player.id, other_id})
-        names = people.names(other_id)
-        marks = contact.marks_of(self.context, names)
-        blocks.unblock(connection, people.names(self.player.id), names, marks)
+        other_ids = people.ids_of_person(other_id)
+        marks = contact.marks_of(self.context, other_ids)
+        blocks.unblock(connection, people.ids_of_person(self.player.id), other_ids, marks)
 
     def _next_digest(self, tz: tzinfo, minute: int) -> datetime:
         """Return the time of the next digest, on a day without one by old and new clock."""
@@ -281,8 +281,8 @@ def as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mappi
 
 def _blocked(context: CommandContext, player: Player) -> list[str]:
     """Return the userids that this player blocks under any name."""
-    names = persons.names_of(context.connection, player.id)
-    return blocks.blocked_userids(context.connection, names)
+    own_ids = persons.ids_of_person(context.connection, player.id)
+    return blocks.blocked_userids(context.connection, own_ids)
 
 
 def _away(context: CommandContext, player: Player) -> list[str]:

@@ -55,7 +55,7 @@ class Memo:
         """Return the same as `verdict`, for callers that cannot check.
 
         Raises:
-            Outdated: `recent` returned true, but the password has changed since.
+            Outdated: `was_right_recently` returned true, but the password has changed since.
         """
         verdict = self.verdict(userid, password_hash, password)
         if verdict is None:
@@ -64,8 +64,8 @@ class Memo:
                     raise Outdated("a password has changed")
         return verdict
 
-    def recent(self, userid: str, password: str) -> bool:
-        """Return whether this pair was right recently; then it need not be checked again."""
+    def was_right_recently(self, userid: str, password: str) -> bool:
+        """Return whether this password was right; then it need not be checked again."""
         with self._lock:
             return self._recent_mark(userid, password) in self._verdicts
 

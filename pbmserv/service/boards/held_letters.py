@@ -25,11 +25,11 @@ def queue_or_hold(context: CommandContext, letters: Sequence[NewLetter]) -> None
     at_once: list[NewLetter] = []
     for letter in letters:
         boards = waiting & _boards_in(letter) if letter.recipient else set()
-        reported = context.effects.reported & _reports_in(letter)
-        if boards or reported:
+        coach_boards = context.effects.boards_for_coach & _reports_in(letter)
+        if boards or coach_boards:
             turns = sorted(boards)
             rows.queue_waiting_letter(
-                context.connection, letter, turns, context.now, context.mail_id, reported
+                context.connection, letter, turns, context.now, context.mail_id, coach_boards
             )
             waiting -= boards
         else:

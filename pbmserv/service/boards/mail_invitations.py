@@ -150,8 +150,8 @@ def _refuse_own_address(context: CommandContext, sender: Player, address: str) -
     ours = mail_domain.is_ours(address) or mail_domain.is_postmaster(address)
     if ours or is_role(address):
         raise Refused("invite-nobody", part=address)
-    names = persons.names_of(context.connection, sender.id)
-    if mailbox_of(address) in persons.mailboxes_of(context.connection, names):
+    own_ids = persons.ids_of_person(context.connection, sender.id)
+    if mailbox_of(address) in persons.mailboxes_of(context.connection, own_ids):
         raise Refused("invite-self", part=address)
 
 

@@ -79,7 +79,7 @@ def ask_hint(context: CommandContext, board: BoardRow, after: Position, seat: Se
             board.game,
             context.now,
         )
-        context.effects.reported.add(board.id)
+        context.effects.boards_for_coach.add(board.id)
 
 
 def queue_wanted_reports(context: CommandContext, board: BoardRow, after: Position) -> None:
@@ -117,7 +117,7 @@ def _requested(
             request = ReportRequest(board.id, position.number, reported)
             rows.request_report(context.connection, request, board.game, context.now)
     if rows.is_report_due(context.connection, board.id):
-        context.effects.reported.add(board.id)
+        context.effects.boards_for_coach.add(board.id)
     words = {"seats": list(seats), "opened": True}
     return Part("report", words, board.id, position.number, seat)
 

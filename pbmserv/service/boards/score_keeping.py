@@ -86,8 +86,8 @@ def _result(game: RacingGame, after: Position, outcome: Outcome) -> tuple[int, i
 def _is_first_try(context: CommandContext, board: BoardRow, shared: SharedBoard) -> bool:
     """Return whether this is a person's first board with a box of the day, under any name."""
     assert shared.day is not None
-    names = persons.names_of(context.connection, shared.player_id)
-    first = daily_boxes.first_try(context.connection, names, board.game, shared.day)
+    own_ids = persons.ids_of_person(context.connection, shared.player_id)
+    first = daily_boxes.first_try(context.connection, own_ids, board.game, shared.day)
     return first == board.id
 
 

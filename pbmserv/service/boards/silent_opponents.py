@@ -13,6 +13,7 @@ from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.board_ends import decline
 from pbmserv.service.boards.finished_boards import refuse_finished
 from pbmserv.service.boards.plies import log_ply
+from pbmserv.service.boards.resigning import goes_on_without
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import words_for_others
@@ -26,9 +27,9 @@ _DAYS = re.compile(r"(\d{1,3})(?: ?d(?:ays?)?)?")
 
 
 def give(context: CommandContext, command: Give) -> Answer:
-    """``game give board userid password 3d``: add days to the clocks of all opponents.
+    """``game give board userid password 3d``: add days to the clocks of opponents.
 
-    A bank keeps them. Without one, they are for the present move.
+    A bank keeps them. Without one, they are for the present move of the opponents who must move.
 
     Raises:
         Refused: the time cannot be read or is too long, or no clock takes it.
@@ -47,24 +48,33 @@ def give(context: CommandContext, command: Give) -> Answer:
     if not others:
         raise Refused("give-alone", part=str(board.id), example="show")
     seat_clocks, terms = list(board.clocks), board.terms
-    before = [seat_clocks[other.seat] for other in others]
-    after = [clock.with_time(terms, timedelta(days=days)) for clock in before]
-    if after == before:
+    receivers: list[Sitter] = []
+    for other in others:
+        clock = seat_clocks[other.seat].with_time(terms, timedelta(days=days))
+        if clock != seat_clocks[other.seat]:
+            seat_clocks[other.seat] = clock
+            receivers.append(other)
+    if not receivers:
         code = "give-later" if terms.forfeit else "give-no-limit"
         raise Refused(code, part=str(board.id), example="show")
-    limits = [limit for clock in after if (limit := terms.limit(clock)) is not None]
+    limits = [
+        limit for other in receivers if (limit := terms.limit(seat_clocks[other.seat])) is not None
+    ]
     if max(limits) > timedelta(days=MOST_DAYS):
         raise Refused("give-too-much", part=f"{days}d", most=MOST_DAYS, example="show")
-    for other, clock in zip(others, after, strict=True):
-        seat_clocks[other.seat] = clock
     clocks.set_times(context.connection, board.id, Times(tuple(seat_clocks), context.now))
     words = {"by": sitter.userid, "days": days, "said": words_for_others(context)}
     notifications = []
-    for other in others:
+    for other in receivers:
         bank = timekeeping.bank_words(context, board, seat_clocks, other.seat)
         part = Part("time-given", words | bank, board.id, board.plies, other.seat)
         notifications.append(Notification.sitter(other, part))
-    own = {"by": sitter.userid, "days": days, "to": [other.userid for other in others], "said": ""}
+    own = {
+        "by": sitter.userid,
+        "days": days,
+        "to": [other.userid for other in receivers],
+        "said": "",
+    }
     answer = Part("time-given", own, board.id, board.plies, sitter.seat)
     return Answer((answer,), tuple(notifications))
 
@@ -73,7 +83,8 @@ def claim(context: CommandContext, command: Claim) -> Answer:
     """``game claim board userid password``: end a game whose opponent is silent.
 
     The opponent must have used half of the time for the present wait. Before the opponent's first
-    move, the board then counts for nothing; later, it is a draw where the game has draws.
+    move, the board then counts for nothing; later, it is a draw where the game has draws. A board
+    of three or more, once begun, is not ended for the others.
 
     Raises:
         Refused: it is too early, or the board cannot end in this way.
@@ -90,6 +101,8 @@ def claim(context: CommandContext, command: Claim) -> Answer:
     position = context.position(board)
     if not board.people_beside(sitter.player_id) or position.apart:
         raise Refused("claim-alone", part=str(board.id), example="show")
+    if goes_on_without(board, position):
+        raise Refused("claim-goes-on", part=str(board.id), example="show")
     moved = position.moved()
     silent = _silent_opponents(context, board, sitter)
     unmoved = [other.userid for other in silent if other.seat not in moved]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pbmserv.service.core.context import CommandContext
-from pbmserv.store.accounts import players
 
 
 def reader_of_answer(context: CommandContext) -> tuple[str, int | None]:
     """Return the address and the player id for the answer to the present command.
 
-    If a handler has found the speaker, it is the speaker's own address. Else a known writer
-    gets it as a player, so that a reply to it is proven again.
+    If a handler has found the speaker, it is the speaker's own address. Otherwise, if the writer is
+    known, the answer goes to that player, so that a reply to it is proven again.
     """
     speaker = context.current.speaker
     if speaker is not None:
@@ -31,17 +30,7 @@ def may_be_forged(context: CommandContext, readers: Iterable[int | None]) -> boo
     """
     if context.proofs.unproven:
         return True
-    actor, traffic = context.actor, context.services.traffic
+    actor = context.actor
     if actor.is_verified or None not in set(readers):
         return False
-    if traffic.is_known_source(actor.address, actor.source):
-        return False
-    reply_address = context.reply_address
-    if reply_address is None or not reply_address.player:
-        return True
-    player = players.by_id(context.connection, reply_address.player)
-    return (
-        player is None
-        or player.reply_epoch != reply_address.epoch
-        or not players.has_address(context.connection, player.id, actor.address)
-    )
+    return not context.services.traffic.is_known_source(actor.address, actor.source)

@@ -84,16 +84,19 @@ class Effects:
         positions: newest positions of boards, made or loaded, to be cached then.
         plies: board and number of each new ply, for the log.
         bot_turns: boards on which a bot is to move, each with whether the answer waits for it.
-        reported: boards for which the coach has a report or hint to work out.
+        boards_for_coach: boards for which the coach has a report or hint to work out.
     """
 
     positions: dict[int, Position] = field(default_factory=dict)
     plies: list[tuple[int, int]] = field(default_factory=list)
     bot_turns: list[tuple[int, bool]] = field(default_factory=list)
-    reported: set[int] = field(default_factory=set)
+    boards_for_coach: set[int] = field(default_factory=set)
 
     def copy(self) -> Effects:
         """Return a copy, for `CommandContext.take_back` if the next command is refused."""
         return Effects(
-            dict(self.positions), list(self.plies), list(self.bot_turns), set(self.reported)
+            dict(self.positions),
+            list(self.plies),
+            list(self.bot_turns),
+            set(self.boards_for_coach),
         )

@@ -60,7 +60,7 @@ def blocked_pairs(
     }
     marked = blocks.by_mailbox(connection, people.by_player)
     for person in {people.by_player[player_id] for player_id in player_ids}:
-        marks = set(marks_of(context, people.names(person)))
+        marks = set(marks_of(context, people.ids_of_person(person)))
         pairs |= {(people.by_player[blocker], person) for blocker, mark in marked if mark in marks}
     exact = set(by_name)
     return {
@@ -79,8 +79,8 @@ def keep_blocks_on_deleted(context: CommandContext, player_id: int) -> None:
     """Keep the blocks on a player whose account is about to be deleted."""
     blockers = blocks.blockers_of(context.connection, player_id)
     if blockers:
-        names = persons.names_of(context.connection, player_id)
-        marks = newest_marks_of(context, names)
+        ids = persons.ids_of_person(context.connection, player_id)
+        marks = newest_marks_of(context, ids)
         for blocker in blockers:
             blocks.block(context.connection, blocker, player_id, marks)
 
@@ -96,7 +96,7 @@ def reaches(context: CommandContext, writer_id: int, reader: Player) -> bool:
     if reader.messages == "all" or people.same(writer_id, reader.id):
         return True
     return reader.messages == "played" and challenges.have_played(
-        context.connection, people.names(reader.id), people.names(writer_id)
+        context.connection, people.ids_of_person(reader.id), people.ids_of_person(writer_id)
     )
 
 

@@ -28,7 +28,7 @@ from pbmserv.service.core.signed_words import names_of_writer, without_signature
 MOST_JOINED = 4
 """Words in a row that are compared as one password with blanks."""
 
-WORDS = "(your words)"
+ECHO_OF_WORDS = "(your words)"
 """The echo of withheld words in an answer, which does not repeat them."""
 
 _PUNCTUATION = ".,:;!?()[]{}<>\"'`*_~|/\\=+-"
@@ -90,7 +90,7 @@ def without_hidden_cells(context: CommandContext, said: Said, own: str, shown: s
     kept = [line for line in lines if hidden.isdisjoint(cells_in(line))]
     if len(kept) == len(lines):
         return said
-    context.current.left_out[Line(WORDS, NotTried("hidden"))] = None
+    context.current.left_out[Line(ECHO_OF_WORDS, NotTried("hidden"))] = None
     return Said("\n".join(kept).strip())
 
 
@@ -100,14 +100,14 @@ def cells_in(text: str) -> set[str]:
 
 
 def _checked(context: CommandContext, writer: Speaker, written: str) -> Passed:
-    if not context.is_proven(writer.player_id, writer.userid):  # as a challenge may begin
+    if not context.is_proven(writer.player_id, writer.userid):  # such as in a challenge
         unproven = NotTried("unproven", example=_challenge_with_password(context, writer))
-        return Passed(UNSAID, (Line(WORDS, unproven),))
+        return Passed(UNSAID, (Line(ECHO_OF_WORDS, unproven),))
     below = LinesBelow(written.split("\n"), 0, context.services.registry.titles)
     left_out = [*below.not_tried()]
     text = below.words()
     if _holds_password(context, writer, text):
-        return Passed(UNSAID, (*left_out, Line(WORDS, NotTried("password"))))
+        return Passed(UNSAID, (*left_out, Line(ECHO_OF_WORDS, NotTried("password"))))
     kept = text.split("\n")
     for why, places in (
         ("quoted", _quoted),
@@ -117,7 +117,7 @@ def _checked(context: CommandContext, writer: Speaker, written: str) -> Passed:
     ):
         withheld = places(kept)
         if withheld:
-            left_out.append(Line(WORDS, NotTried(why)))
+            left_out.append(Line(ECHO_OF_WORDS, NotTried(why)))
             kept = [line for at, line in enumerate(kept) if at not in withheld]
     return Passed(Said("\n".join(kept).strip()[:LONGEST_WORDS].rstrip()), tuple(left_out))
 
@@ -184,10 +184,10 @@ def _holds_password(context: CommandContext, writer: Speaker, text: str) -> bool
     Then all words are withheld. If only the line were, the thief of a reply address could write
     five hundred guesses to an accomplice, who would see which of them is missing.
     """
-    is_password = context.services.memo.recent
+    memo = context.services.memo
     # A password in a command of this mail is known to the writer anyway.
     candidates = _possible_passwords(text) - _typed_passwords(context)
-    return any(is_password(writer.userid, candidate) for candidate in candidates)
+    return any(memo.was_right_recently(writer.userid, candidate) for candidate in candidates)
 
 
 def _possible_passwords(text: str) -> set[str]:
@@ -199,7 +199,7 @@ def _possible_passwords(text: str) -> set[str]:
         for at in range(len(words) - length + 1)
     )
     candidates = chain.from_iterable(map(_stripped, chain(runs, _SEPARATORS.split(fold(text)))))
-    return {text for text in candidates if SHORTEST_PASSWORD <= len(text) <= LONGEST_PASSWORD}
+    return {word for word in candidates if SHORTEST_PASSWORD <= len(word) <= LONGEST_PASSWORD}
 
 
 def _stripped(run: str) -> Iterator[str]:

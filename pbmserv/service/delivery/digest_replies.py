@@ -51,7 +51,7 @@ def unfold(context: CommandContext, reply: command_types.TrayReply) -> command_t
             boards=", ".join(map(str, numbers)),
             example=f"{numbers[0]}: show" if numbers else "games",
         )
-    reading = read_reply(reply.text, context.services.registry.titles, plainly=True)
+    reading = read_reply(reply.text, context.services.registry.titles, allow_plain_words=True)
     command = reading.lines[0].meaning
     if isinstance(command, PlayerError):
         raise command

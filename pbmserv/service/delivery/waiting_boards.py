@@ -54,6 +54,7 @@ class Due(Waiting):
 
 
 def waiting_for(context: CommandContext, player_id: int) -> list[Waiting]:
+    """Return the running boards that wait for a player, the newest first."""
     waiting = []
     numbers = player_boards.of_player(context.connection, player_id, RUNNING, most=MOST_LOOKED_AT)
     for number in numbers:

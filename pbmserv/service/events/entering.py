@@ -17,16 +17,16 @@ from pbmserv.store.tables.events import EntryStatus
 def refuse_busy_player(context: CommandContext, player: Player, event: Event | None) -> None:
     """Refuse a player who is barred or in very many events under any name, or has entered this one
     under another name."""
-    names = persons.names_of(context.connection, player.id)
-    until = event_bars.barred_until(context.connection, names, context.now)
+    own_ids = persons.ids_of_person(context.connection, player.id)
+    until = event_bars.barred_until(context.connection, own_ids, context.now)
     if until is not None:
         raise Refused("event-barred", until=f"{until:%Y-%m-%d}", example="events")
-    if event_lists.count_entered(context.connection, names) >= MOST_ENTERED:
+    if event_lists.count_entered(context.connection, own_ids) >= MOST_ENTERED:
         raise Refused("event-many", most=MOST_ENTERED, example="events")
     if event is None:
         return
-    for name in names - {player.id}:
-        entry = event_entries.of_player(context.connection, event.id, name)
+    for other_id in own_ids - {player.id}:
+        entry = event_entries.of_player(context.connection, event.id, other_id)
         if entry is not None and entry.status != EntryStatus.INVITED:
             raise Refused("event-same-person", part=entry.userid, example=f"events {event.id}")
 

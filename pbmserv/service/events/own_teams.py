@@ -90,12 +90,12 @@ def refuse_unless_captain(context: CommandContext, player: Player, team: Team) -
 
 def refuse_member(context: CommandContext, player: Player) -> None:
     """Refuse a player who is in a team, under any name."""
-    names = persons.names_of(context.connection, player.id)
-    team = teams.of_players(context.connection, names)
+    own_ids = persons.ids_of_person(context.connection, player.id)
+    team = teams.of_players(context.connection, own_ids)
     if team is None:
         return
     members = {member.player_id: member for member in teams.members(context.connection, team.id)}
     if player.id in members:
         raise Refused("team-already", part=team.name, example="team")
-    other = next(members[name].userid for name in sorted(names) if name in members)
+    other = next(members[player_id].userid for player_id in sorted(own_ids) if player_id in members)
     raise Refused("team-same-person", part=other, team=team.name, example="teams")

@@ -112,16 +112,16 @@ def _refuse_busy_players(
     ids = [member.player_id for member in players]
     people = persons.persons_of(context.connection, ids)
     for member in players:
-        names = people.names(member.player_id)
-        barred_until = event_bars.barred_until(context.connection, names, context.now)
+        own_ids = people.ids_of_person(member.player_id)
+        barred_until = event_bars.barred_until(context.connection, own_ids, context.now)
         if barred_until is not None:
             until = f"{barred_until:%Y-%m-%d}"
             raise Refused("team-barred", part=member.userid, until=until, example="team")
-        if event_lists.count_entered(context.connection, names) >= MOST_ENTERED:
+        if event_lists.count_entered(context.connection, own_ids) >= MOST_ENTERED:
             raise Refused("team-many", part=member.userid, most=MOST_ENTERED, example="team")
-        twice = [entered[name] for name in sorted(names) if name in entered]
+        twice = [entered[player_id] for player_id in sorted(own_ids) if player_id in entered]
         twice += [
-            other.userid for other in players if other.player_id in names - {member.player_id}
+            other.userid for other in players if other.player_id in own_ids - {member.player_id}
         ]
         if twice:
             raise Refused("team-twice", part=member.userid, other=twice[0], example="team")

@@ -102,7 +102,8 @@ def _unbarred_lineup(context: CommandContext, team: Team) -> list[int]:
     return [
         player_id
         for player_id in ids
-        if event_bars.barred_until(context.connection, people.names(player_id), context.now) is None
+        if event_bars.barred_until(context.connection, people.ids_of_person(player_id), context.now)
+        is None
     ][:BOARDS]
 
 

@@ -66,7 +66,7 @@ def join(context: CommandContext, command: JoinLadder) -> Answer:
             rank=place.rank,
             example=f"{key} ladder challenge" if place.rank > 1 else f"ladder {key}",
         )
-    for other in sorted(persons.names_of(context.connection, player.id) - {player.id}):
+    for other in sorted(persons.ids_of_person(context.connection, player.id) - {player.id}):
         own = ladder_places.of_player(context.connection, ladder.id, other)
         if own is not None:
             raise Refused(
@@ -106,7 +106,6 @@ def challenge(context: CommandContext, command: ChallengeOnLadder) -> Answer:
     game, ladder, mine = _own_ladder(context, player, named_game, "ladder challenge")
     refuse_closed_game(context, game)
     key = game.info.key
-    ladder_places.note_active(context.connection, ladder.id, player.id, context.now)
     if mine.rank == 1:
         raise Refused("ladder-first", part=game.info.title, example=f"ladder {key}")
     candidates = _Candidates(context, ladder, mine)
@@ -145,6 +144,7 @@ def _begin(
     ladder_challenges.add(
         context.connection, ladder.id, board.id, challenger[0].id, defender[0].id, context.now
     )
+    ladder_places.note_active(context.connection, ladder.id, challenger[0].id, context.now)
     words = {
         "event": "ladder",
         "by": challenger[0].userid,
@@ -295,14 +295,14 @@ class _Candidates:
     """The players above a challenger, and the reasons why some cannot be challenged.
 
     Attributes:
-        names: ids of the players who are the same person as the challenger.
+        own_ids: ids of all players who are the same person as the challenger.
         running: the challenger's running challenges.
         recent: the challenger's challenges that ended less than `APART` ago.
     """
 
     def __init__(self, context: CommandContext, ladder: Ladder, mine: Place) -> None:
         self.context, self.ladder, self.mine = context, ladder, mine
-        self.names = persons.names_of(context.connection, mine.player_id)
+        self.own_ids = persons.ids_of_person(context.connection, mine.player_id)
         self.running = _challenges_of(context, ladder, mine.player_id)
         since = context.now - APART
         self.recent = ladder_challenges.ended_since(
@@ -326,7 +326,7 @@ class _Candidates:
     def why_not(self, place: Place) -> Refused | None:
         """Return the reason why a player cannot be challenged, `None` if there is none."""
         connection, name = self.context.connection, place.userid
-        if place.player_id in self.names:
+        if place.player_id in self.own_ids:
             return Refused("ladder-yourself", part=name)
         if absences.at(absences.of_player(connection, place.player_id), self.context.now):
             return Refused("ladder-away", part=name)

@@ -22,7 +22,7 @@ from pbmserv.service.core.handler import Handlers
 from pbmserv.service.core.lookup import game_away_refusal
 from pbmserv.service.core.outbox_rows import outbox_row, outbox_rows
 from pbmserv.service.core.outcome import Answer, Part
-from pbmserv.service.core.words_for_others import WORDS
+from pbmserv.service.core.words_for_others import ECHO_OF_WORDS
 from pbmserv.service.delivery import reachability
 from pbmserv.service.limits.rates import Idle, Reply
 from pbmserv.service.mails import (
@@ -136,7 +136,7 @@ class _Run:
         self.withheld.update(new)
         for line in new:
             if isinstance(line.meaning, NotTried):
-                status: Status = "left out" if line.echo == WORDS else "not tried"
+                status: Status = "left out" if line.echo == ECHO_OF_WORDS else "not tried"
                 self._add_result(line.echo, status, (), line.meaning)
 
     def _try(self, line: Line) -> None:

@@ -151,7 +151,7 @@ class MailService:
     def _queue(self, context: CommandContext, result: CarriedOut) -> Done:
         """Queue letters, and return a summary of all effects."""
         letters, effects = result.letters, context.effects
-        has_bot_work = bool(effects.bot_turns or effects.reported)
+        has_bot_work = bool(effects.bot_turns or effects.boards_for_coach)
         if has_bot_work:
             held_letters.queue_or_hold(context, letters)
         elif letters:

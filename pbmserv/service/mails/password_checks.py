@@ -141,7 +141,7 @@ class PasswordChecks:
 
     def _is_known(self, pair: Credentials) -> bool:
         """Return whether a pair was right in an earlier mail."""
-        return self._services.memo.recent(pair.userid, pair.password.text)
+        return self._services.memo.was_right_recently(pair.userid, pair.password.text)
 
     def _password_to_hash(self, line: Line) -> Credentials | None:
         """Return the new password of a line; `None` for none, or if it will be refused anyway.

@@ -1,4 +1,4 @@
-"""The forms that anybody may send, except those of boxes in manual setup (`solo.hot_seat`)."""
+"""The forms that anybody may send, except those of boxes hidden by hand (`solo.hot_seat`)."""
 
 from __future__ import annotations
 

@@ -184,9 +184,9 @@ def _has_tried(context: CommandContext, player: Player, key: str, day: int) -> b
 
     Deleted userids and former addresses count as well.
     """
-    names = persons.names_of(context.connection, player.id)
+    own_ids = persons.ids_of_person(context.connection, player.id)
     return daily_boxes.has_tried(
-        context.connection, names, contact.marks_of(context, names), key, day
+        context.connection, own_ids, contact.marks_of(context, own_ids), key, day
     )
 
 
@@ -206,9 +206,9 @@ def _give(
         context.connection
     ):
         return ()
-    names = persons.names_of(context.connection, player.id)
+    own_ids = persons.ids_of_person(context.connection, player.id)
     if not daily_boxes.try_daily(
-        context.connection, key, day, contact.newest_marks_of(context, names)
+        context.connection, key, day, contact.newest_marks_of(context, own_ids)
     ):
         return ()  # another userid of the same person got it first
     box = daily_boxes.of_day(context.connection, key, day)

@@ -1,8 +1,8 @@
 """The guest box: a box for everybody without an account, about whom the server stores nothing.
 
-The page's form carries the moves so far, signed; each look plays them again. Going back in the
-browser takes moves back, and nothing can prevent that. So the guest box is not the box of the
-table: it has the same rules and other atoms, and nothing that guests find out helps there.
+The page's form carries the moves so far, signed; each request plays them again. Going back in the
+browser takes moves back, and nothing can prevent that. So the guest box has the rules of the box of
+the day, but other atoms: nothing that guests find out helps the players who are ranked there.
 """
 
 from __future__ import annotations
@@ -114,8 +114,9 @@ class GuestBoxes:
     def _page(self, game: RacingGame, look: GuestLook) -> GuestPage:
         today = day_of(self._clock.now())
         carried = self._read(look.state, game.info.key, today)
-        day, number, moves = carried or (today, max(self._ring.keys), ())
-        position = replayed(self._opening(game, day, number), moves)
+        day, key_id, moves = carried or (today, max(self._ring.keys), ())
+        _, seed = self._ring.secret(f"guest box of {game.info.key}", key_id)
+        position = replayed(_opening(game, day, seed), moves)
         trouble, state_refused = "", bool(look.state) and carried is None
         is_nearly_full = (
             position.number >= MOST_MOVES or len(look.state) > LONGEST_STATE - LONGEST_TAP
@@ -130,7 +131,7 @@ class GuestBoxes:
                 trouble = refusal_sentence(error.refusal, on_page=True)
         tap = look.tap or ("tool" if look.take else "")
         plies = position.after(0)
-        written = partial(self._written, game.info.key, day, number)
+        written = partial(self._written, game.info.key, day, key_id)
         return GuestPage(
             **solo_fields(position, look, tap, trouble),
             number=number_of(day),
@@ -144,19 +145,14 @@ class GuestBoxes:
             asks_to_restart=look.restart and is_newest and position.number > 0,
         )
 
-    def _opening(self, game: RacingGame, day: int, number: int) -> Position:
-        """Return the opening of a day's guest box, which a key of the server has drawn."""
-        _, seed = self._ring.secret(f"guest box of {game.info.key}", number)
-        return _opening(game, day, seed)
-
     # -- what the form carries -------------------------------------------------------------
 
-    def _written(self, key: str, day: int, number: int, moves: list[str]) -> str:
+    def _written(self, game: str, day: int, key_id: int, moves: list[str]) -> str:
         """Return the signed state of a form: a game, a day, a key, and the moves so far."""
-        packed = bytes((number,)) + zlib.compress("\n".join((key, str(day), *moves)).encode(), 9)
+        packed = bytes((key_id,)) + zlib.compress("\n".join((game, str(day), *moves)).encode(), 9)
         return urlsafe_b64encode(packed + self._mac(packed)).decode("ascii")
 
-    def _read(self, state: str, key: str, today: int) -> tuple[int, int, tuple[str, ...]] | None:
+    def _read(self, state: str, game: str, today: int) -> tuple[int, int, tuple[str, ...]] | None:
         """Return the day, the id of the key and the moves of a form's state.
 
         Returns:
@@ -175,8 +171,8 @@ class GuestBoxes:
             return None
         if not hmac.compare_digest(signed[-_MAC:], self._mac(packed)):
             return None
-        game, day, *moves = zlib.decompress(packed[1:]).decode().split("\n")
-        if game != key or not today - KEPT_DAYS <= int(day) <= today:
+        game_of_state, day, *moves = zlib.decompress(packed[1:]).decode().split("\n")
+        if game_of_state != game or not today - KEPT_DAYS <= int(day) <= today:
             return None
         return int(day), packed[0], tuple(moves)
 
@@ -187,6 +183,7 @@ class GuestBoxes:
 
 @lru_cache(maxsize=KEPT_BOXES)  # to find a box as hard as the day's takes time
 def _opening(game: RacingGame, day: int, seed: bytes) -> Position:
+    """Return the opening of a day's guest box, which the seed draws."""
     words = game.describe(game.fixed(game.daily(day), Rng(seed, day)))
     record = GameRecord(game.info.key, game.info.rules_version, 1, words, seed)
     return opening(game, record)

@@ -1,4 +1,4 @@
-"""Manual setup, in which one person hides the atoms and another plays at the same device.
+"""Two people at one device: one hides the atoms by hand, and the other looks for them.
 
 The box is a row that only the server reads. The address of its page has a random key. The page
 shows the open box until it is closed, and then only facts that the player may know, to everybody.
@@ -46,7 +46,7 @@ MOST_WORDS, LONGEST_WORD = 5, 40
 
 @dataclass(frozen=True, slots=True)
 class HotSeat:
-    """A box in manual setup, as stored in its row.
+    """A box that somebody hides by hand, as stored in its row.
 
     Attributes:
         game: the key of the game.
@@ -128,7 +128,7 @@ class FillingPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HotSeatPage(SoloPage):
-    """The shut box, for the player who looks for the atoms.
+    """The closed box, for the player who looks for the atoms.
 
     Attributes:
         key: the key of the row, which is the last part of the page's address.
@@ -142,7 +142,7 @@ class HotSeatPage(SoloPage):
 
 
 class HotSeats:
-    """The pages of boxes in manual setup. Play carries out their changes.
+    """The pages of boxes hidden by hand. Play carries out their changes.
 
     Args:
         ask: asks play to carry out a form.
@@ -160,7 +160,7 @@ class HotSeats:
 
     @property
     def game(self) -> str:
-        """The key of the first game with manual setup, ``""`` for none."""
+        """The key of the first game with boxes that can be hidden by hand, ``""`` for none."""
         return next((game.info.key for game in self._services.registry if _can_hide(game)), "")
 
     async def begin(self, words: Sequence[str]) -> str | Refusal:
@@ -263,7 +263,7 @@ def empty_box(registry: Registry, key: str, words: Sequence[str]) -> HotSeat:
 
 
 def changed(registry: Registry, box: HotSeat, tap: str, *, shuts: bool) -> HotSeat:
-    """Return the box after a tap or, if *shuts*, closed.
+    """Return the box after a tap or, if *shuts*, after closing it.
 
     Raises:
         PlayerError: the box cannot be closed, or the tap is not a legal move.

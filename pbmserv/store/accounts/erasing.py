@@ -56,7 +56,7 @@ def erase(connection: Connection, player: Player) -> str:
         audit.rename(connection, userid, name)
     _erase_mails(connection, player.id, ever, own)
     _erase_letters(connection, player, names, own)
-    leaving.drop_plans(connection, player.id)
+    leaving.drop_plans_and_notes(connection, player.id)
     for table in (absences, addresses, address_changes, followers, invitations, notices, seeks):
         delete_rows(connection, table, player_id=player.id)
     change_rows(connection, events, {"owner_id": player.id}, name="")

@@ -26,7 +26,8 @@ HAS_LEFT = "the player has left"
 def leave(connection: Connection, player: Player, why: str, now: datetime) -> None:
     """Take a player off all ladders and teams, and end all letters to the player.
 
-    The address is removed, every reply address is revoked, and nothing waits any more.
+    The address is removed, and every reply address is revoked. All standing requests end: searches
+    for opponents, followed boards, the box of the day, each season of a league, and plans.
 
     Args:
         why: the reason why waiting letters are not sent, for the operator.
@@ -49,7 +50,7 @@ def leave(connection: Connection, player: Player, why: str, now: datetime) -> No
         delete_rows(connection, table, player_id=player.id)
     address_change_rows.stop(connection, player.id)
     invitation_rows.drop_open(connection, player.id)
-    drop_plans(connection, player.id)
+    drop_plans_and_notes(connection, player.id)
     fail_unsent(connection, outbox.c.player_id == player.id, why)
 
 
@@ -63,7 +64,7 @@ def fail_unsent(connection: Connection, which: ColumnElement[bool], why: str) ->
 
 
 def _leave_team(connection: Connection, player_id: int) -> None:
-    """Remove a player from a team, which is checked at once: it may need another captain."""
+    """Remove a player from a team, which the scheduler then checks: it may need another captain."""
     own = select(team_members.c.team_id).where(team_members.c.player_id == player_id)
     connection.execute(
         update(teams)
@@ -79,10 +80,11 @@ def come_back(connection: Connection, player: Player, address: str) -> None:
     change_rows(connection, players, {"id": player.id}, state=PlayerState.ACTIVE, address=address)
 
 
-def drop_plans(connection: Connection, player_id: int) -> None:
-    """Delete notes, and moves that wait for a turn or a confirmation."""
-    empty = update(seats).where(seats.c.player_id == player_id).values(plan=None, note=None)
-    connection.execute(empty)
+def drop_plans_and_notes(connection: Connection, player_id: int) -> None:
+    """Delete plans, notes, and moves that wait for a confirmation."""
+    connection.execute(
+        update(seats).where(seats.c.player_id == player_id).values(plan=None, note=None)
+    )
     seated = select(seats.c.seat).where(
         seats.c.board_id == submitted_moves.c.board_id,
         seats.c.seat == submitted_moves.c.seat,

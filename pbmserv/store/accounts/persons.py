@@ -45,7 +45,7 @@ class Persons:
         """Return whether two players are one person."""
         return self.by_player[player_id] == self.by_player[other_id]
 
-    def names(self, player_id: int) -> frozenset[int]:
+    def ids_of_person(self, player_id: int) -> frozenset[int]:
         """Return the ids of all players who are the same person as this one, itself included."""
         person = self.by_player[player_id]
         return frozenset(
@@ -81,9 +81,9 @@ def persons_of(connection: Connection, player_ids: Collection[int]) -> Persons:
     return Persons({player_id: _root(owner, player_id) for player_id in owner})
 
 
-def names_of(connection: Connection, player_id: int) -> frozenset[int]:
+def ids_of_person(connection: Connection, player_id: int) -> frozenset[int]:
     """Return the ids of all players who are the same person as this one, itself included."""
-    return persons_of(connection, [player_id]).names(player_id)
+    return persons_of(connection, [player_id]).ids_of_person(player_id)
 
 
 def mailboxes_of(connection: Connection, player_ids: Collection[int]) -> list[str]:

@@ -56,28 +56,29 @@ def build_operators(
         is_secure=parts.scheme == "https",
         proxies=proxies,
     )
-    handlers, signed = OperatorHandlers(pages, printer), gate.signed
+    handlers = OperatorHandlers(pages, printer)
+    with_session = gate.with_session
     both = ["GET", "POST"]
     application = Starlette(
         routes=[
             *printer.file_routes(),
             Route("/sign-in", gate.sign_in, methods=both),
-            Route("/sign-out", signed(gate.sign_out), methods=["POST"]),
-            Route("/", signed(handlers.queues)),
-            Route("/mails", signed(handlers.mails)),
-            Route("/mails/{number}", signed(handlers.mail), methods=both),
-            Route("/letters", signed(handlers.letters), methods=both),
-            Route("/letters/{number}", signed(handlers.letter), methods=both),
-            Route("/players", signed(handlers.players)),
-            Route("/players/{userid}", signed(handlers.player), methods=both),
-            Route("/correspondence", signed(handlers.correspondence)),
-            Route("/boards", signed(handlers.boards)),
-            Route("/boards/{number}", signed(handlers.board), methods=both),
-            Route("/events", signed(handlers.events), methods=both),
-            Route("/games", signed(handlers.games), methods=both),
-            Route("/games/{game}", signed(handlers.game), methods=both),
-            Route("/server", signed(handlers.server), methods=both),
-            Route("/audit", signed(handlers.audit)),
+            Route("/sign-out", with_session(gate.sign_out), methods=["POST"]),
+            Route("/", with_session(handlers.queues)),
+            Route("/mails", with_session(handlers.mails)),
+            Route("/mails/{number}", with_session(handlers.mail), methods=both),
+            Route("/letters", with_session(handlers.letters), methods=both),
+            Route("/letters/{number}", with_session(handlers.letter), methods=both),
+            Route("/players", with_session(handlers.players)),
+            Route("/players/{userid}", with_session(handlers.player), methods=both),
+            Route("/correspondence", with_session(handlers.correspondence)),
+            Route("/boards", with_session(handlers.boards)),
+            Route("/boards/{number}", with_session(handlers.board), methods=both),
+            Route("/events", with_session(handlers.events), methods=both),
+            Route("/games", with_session(handlers.games), methods=both),
+            Route("/games/{game}", with_session(handlers.game), methods=both),
+            Route("/server", with_session(handlers.server), methods=both),
+            Route("/audit", with_session(handlers.audit)),
         ],
         middleware=[
             Middleware(SafeResponses, fault=printer.fault, headers=_SAFE),

@@ -60,7 +60,7 @@ class OperatorGate:
         self._proxies = proxies
         self._wrong_tokens = MovingWindowRateLimiter(MemoryStorage())
 
-    def signed(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    def with_session(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         """Return a handler for requests with a session; a POST also needs the session's key."""
 
         async def handle(request: Request) -> Response:

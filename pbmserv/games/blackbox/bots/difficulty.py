@@ -15,11 +15,7 @@ from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox.bots.orientations import orientations
 from pbmserv.games.blackbox.bots.search import search
-from pbmserv.games.blackbox.bots.trees import (
-    Goal,
-    Tree,
-    usable_tree,
-)
+from pbmserv.games.blackbox.bots.trees import Goal, Tree, usable_tree
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, stored_id
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import Grade, Options, draw_cells
@@ -31,9 +27,8 @@ SEARCHED = 1_000_000
 TRIES = 1_000
 """Boxes that `draw` examines, which take 0.1 s. One in twenty has the rarest grade."""
 
-
-FROM = {Grade.FIENDISH: 95, Grade.HARD: 75, Grade.MEDIUM: 25, Grade.EASY: 0}
-"""The lowest percentile of each grade."""
+LOWEST_PERCENTILES = {Grade.FIENDISH: 95, Grade.HARD: 75, Grade.MEDIUM: 25, Grade.EASY: 0}
+"""The lowest percentile of each grade, the hardest first."""
 
 
 def percentile(options: Options, layout: Iterable[int]) -> int | None:
@@ -56,7 +51,9 @@ def percentile(options: Options, layout: Iterable[int]) -> int | None:
 def grade(options: Options, layout: Iterable[int]) -> Grade | None:
     """Return the grade of a box, `None` if the board has no tree; see `percentile`."""
     rank = percentile(options, layout)
-    return None if rank is None else next(name for name, least in FROM.items() if rank >= least)
+    if rank is None:
+        return None
+    return next(name for name, lowest in LOWEST_PERCENTILES.items() if rank >= lowest)
 
 
 def mean_probes(options: Options, layout: Iterable[int]) -> float | None:

@@ -89,7 +89,7 @@ def likeliest(fitting: Candidates, rng: Rng, *, fair: bool) -> frozenset[int]:
     If equal results count as right (*fair*), it is a layout with the likeliest results.
     """
     shares: dict[object, int] = {}
-    keys = [tuple(s) if fair else number for number, s in enumerate(fitting.spectra)]
+    keys = [tuple(spectrum) if fair else number for number, spectrum in enumerate(fitting.spectra)]
     for key, weight in zip(keys, fitting.weights, strict=True):
         shares[key] = shares.get(key, 0) + weight
     most = max(shares.values())
@@ -104,8 +104,8 @@ class Level:
     """A level of play.
 
     Attributes:
-        ports: the number of random ports of which it takes the best, 0 for all ports.
-        few: the most candidates at which it guesses with one, two or more guesses left.
+        tried_ports: the number of random ports of which it takes the best, 0 for all ports.
+        most_candidates: the most candidates at which it guesses with one, two or more guesses left.
         hide: returns the layout that it hides.
         remembers: percentage of all results that it remembers in a turn, different ones each time.
             A forgetful player fires at random, too.
@@ -114,8 +114,8 @@ class Level:
         by_tree: it follows a stored tree if its board has one.
     """
 
-    ports: int
-    few: tuple[int, int, int]
+    tried_ports: int
+    most_candidates: tuple[int, int, int]
     hide: Callable[[Options, Rng], frozenset[int]]
     remembers: int = 100
     impatience: int = 0
@@ -125,7 +125,7 @@ class Level:
     @property
     def _is_thrifty(self) -> bool:
         """Whether it examines all ports and their costs, and wastes no turn."""
-        return not self.ports
+        return not self.tried_ports
 
     @property
     def _is_forgetful(self) -> bool:
@@ -178,7 +178,7 @@ class Level:
         fair = view.options.fair
         left = count_classes(fitting) if fair else len(fitting.layouts)
         assert view.own is not None
-        return left <= self.few[min(view.own.guesses_left, 3) - 1]
+        return left <= self.most_candidates[min(view.own.guesses_left, 3) - 1]
 
     def _is_impatient(self, view: View, fitting: Candidates, rng: Rng) -> bool:
         """Return whether to guess one of many layouts that fit what it remembers."""
@@ -212,7 +212,7 @@ class Level:
         tree_port = _tree_port(view, rng) if self.by_tree else None
         if tree_port is not None and any(port.number == tree_port for port in ports):
             return tree_port
-        among = rng.sample(ports, self.ports) if 0 < self.ports < len(ports) else ports
+        among = rng.sample(ports, self.tried_ports) if 0 < self.tried_ports < len(ports) else ports
         if view.options.race and self._is_thrifty:  # probes cost points in a race
             return max(among, key=lambda port: port.bits / port.points).number
         return max(among, key=lambda port: port.bits).number
@@ -280,18 +280,20 @@ def measured() -> Mapping[str, Mapping[str, float]]:
 LEVELS: Mapping[str, Level] = MappingProxyType(
     {
         "house-beginner": Level(
-            ports=1,
-            few=HASTY,
+            tried_ports=1,
+            most_candidates=HASTY,
             hide=random_layout,
             remembers=35,
             impatience=17,
             is_reckless=True,
         ),
-        "house-casual": Level(ports=1, few=HASTY, hide=random_layout, remembers=70),
-        "house-easy": Level(ports=1, few=CERTAIN, hide=random_layout),
-        "house": Level(ports=3, few=CERTAIN, hide=random_layout),
-        "house-hard": Level(ports=0, few=BOLD, hide=hard_layout),
-        "house-best": Level(ports=0, few=BOLDEST, hide=hard_layout, by_tree=True),
+        "house-casual": Level(
+            tried_ports=1, most_candidates=HASTY, hide=random_layout, remembers=70
+        ),
+        "house-easy": Level(tried_ports=1, most_candidates=CERTAIN, hide=random_layout),
+        "house": Level(tried_ports=3, most_candidates=CERTAIN, hide=random_layout),
+        "house-hard": Level(tried_ports=0, most_candidates=BOLD, hide=hard_layout),
+        "house-best": Level(tried_ports=0, most_candidates=BOLDEST, hide=hard_layout, by_tree=True),
     }
 )
 """Levels by userid, the weakest first."""

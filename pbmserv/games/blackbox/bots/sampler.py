@@ -90,8 +90,8 @@ def take_in(
         rounds: the most rounds while few layouts explain all results.
         seed: of the random numbers.
     """
-    lots, arrays = np.array([seed], dtype=np.uint64), _arrays(results)
-    taken: Crowd = _take_in(_field(board), *arrays, *crowd, moves, rounds, lots)
+    generator, arrays = np.array([seed], dtype=np.uint64), _arrays(results)
+    taken: Crowd = _take_in(_field(board), *arrays, *crowd, moves, rounds, generator)
     return taken
 
 
@@ -129,18 +129,18 @@ def _spectra(field, layouts):
 
 
 @_inner
-def _lot(lots):
+def _next_bits(generator):
     """Return the next 64 random bits (splitmix64, Steele, Lea and Flood 2014)."""
-    lots[0] += np.uint64(0x9E3779B97F4A7C15)
-    bits = lots[0]
+    generator[0] += np.uint64(0x9E3779B97F4A7C15)
+    bits = generator[0]
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
 
 
 @_inner
-def _below(lots, end):
-    return np.int64(((_lot(lots) >> np.uint64(32)) * np.uint64(end)) >> np.uint64(32))
+def _below(generator, end):
+    return np.int64(((_next_bits(generator) >> np.uint64(32)) * np.uint64(end)) >> np.uint64(32))
 
 
 @_inner
@@ -170,7 +170,7 @@ def _look(field, port, filled, seen):
 
 
 @_inner
-def _helpful(field, port, out, seen, filled, lots, other):
+def _helpful(field, port, out, seen, filled, generator, other):
     """Return a square where an atom may correct a ray with the result *out*, 0 for none.
 
     The ray looks into the square and, for a detour, so does the ray from the other end.
@@ -179,7 +179,7 @@ def _helpful(field, port, out, seen, filled, lots, other):
     both = out != HIT and out != port
     if both:
         _look(field, out, filled, other)
-    at = _below(lots, squares.shape[0])
+    at = _below(generator, squares.shape[0])
     for _ in range(squares.shape[0]):
         square = squares[at]
         if seen[square] and not filled[square] and (not both or other[square]):
@@ -189,7 +189,7 @@ def _helpful(field, port, out, seen, filled, lots, other):
 
 
 @_inner
-def _wander(field, ports, outs, filled, atoms, count, moves, lots):
+def _wander(field, ports, outs, filled, atoms, count, moves, generator):
     """Move atoms one at a time, and return the number of contradicted results at the end.
 
     A move is accepted with the probability 1/16 for each further contradicted result. If no result
@@ -209,32 +209,32 @@ def _wander(field, ports, outs, filled, atoms, count, moves, lots):
         wrong[ray] = _look(field, ports[ray], filled, seen[ray]) != outs[ray]
         bad += wrong[ray]
     for _ in range(moves if count else 0):
-        which, kind = _below(lots, count), _below(lots, 16)
+        which, kind = _below(generator, count), _below(generator, 16)
         old = atoms[which]
         if kind < 8 and bad:
-            ray = _below(lots, number)
+            ray = _below(generator, number)
             while not wrong[ray]:
                 ray = ray + 1 if ray + 1 < number else 0
-            new = _helpful(field, ports[ray], outs[ray], seen[ray], filled, lots, other)
+            new = _helpful(field, ports[ray], outs[ray], seen[ray], filled, generator, other)
         elif kind < 12:
-            new = squares[_below(lots, squares.shape[0])]
+            new = squares[_below(generator, squares.shape[0])]
         else:
-            new = old + doors[0, 1] * (_below(lots, 3) - 1) + _below(lots, 3) - 1
+            new = old + doors[0, 1] * (_below(generator, 3) - 1) + _below(generator, 3) - 1
         if cells[new] < 0 or filled[new]:
             continue
         filled[old], filled[new] = 0, 1
-        allowed, chance = bad, _lot(lots)
+        allowed, chance = bad, _next_bits(generator)
         while chance & np.uint64(15) == 0 and allowed < number:
             allowed += 1
             chance = chance >> np.uint64(4) | np.uint64(1) << np.uint64(60)
-        now, many = bad, 0
+        now, touched_count = bad, 0
         for ray in range(number):
             if seen[ray, old] | seen[ray, new]:
-                touched[many] = ray
-                many += 1
+                touched[touched_count] = ray
+                touched_count += 1
                 now -= wrong[ray]
         at = 0
-        while now <= allowed and at < many:
+        while now <= allowed and at < touched_count:
             ray = touched[at]
             door = doors[ports[ray]]
             out = _trace(filled, exits, door[0], door[1], door[2], ports[ray])
@@ -249,7 +249,7 @@ def _wander(field, ports, outs, filled, atoms, count, moves, lots):
             for at in range(count):
                 kept[at] = atoms[at]
         atoms[which], bad = new, now
-        for at in range(many):
+        for at in range(touched_count):
             ray = touched[at]
             wrong[ray] = after[ray]
             _look(field, ports[ray], filled, seen[ray])
@@ -261,67 +261,67 @@ def _wander(field, ports, outs, filled, atoms, count, moves, lots):
 
 
 @_compiled
-def _scatter(field, least, most, people, lots):
+def _scatter(field, least, most, size, generator):
     """Make the arrays of `scatter`."""
     cells = field[2].shape[0]
-    order, every = field[2].copy(), np.zeros((people, most), dtype=np.int64)
-    counts = np.empty(people, dtype=np.int64)
-    for layout in range(people):
-        counts[layout] = least + _below(lots, most - least + 1)
+    order, layouts = field[2].copy(), np.zeros((size, most), dtype=np.int64)
+    counts = np.empty(size, dtype=np.int64)
+    for layout in range(size):
+        counts[layout] = least + _below(generator, most - least + 1)
         for at in range(counts[layout]):
-            other = at + _below(lots, cells - at)
+            other = at + _below(generator, cells - at)
             square = order[other]
             order[other], order[at] = order[at], square
-            every[layout, at] = square
-    return every, counts, np.zeros(people, dtype=np.int64)
+            layouts[layout, at] = square
+    return layouts, counts, np.zeros(size, dtype=np.int64)
 
 
 @_compiled
-def _take_in(field, ports, outs, every, counts, bad, moves, rounds, lots):
+def _take_in(field, ports, outs, layouts, counts, bad, moves, rounds, generator):
     """Make the arrays of `take_in`."""
-    exits, doors, people = field[0], field[1], every.shape[0]
+    exits, doors, size = field[0], field[1], layouts.shape[0]
     filled = np.zeros(exits.shape[0], dtype=np.uint8)
-    before, bad = bad, np.empty(people, dtype=np.int64)
+    before, bad = bad, np.empty(size, dtype=np.int64)
     port, last = ports[-1], outs[-1]
-    for layout in range(people):
+    for layout in range(size):
         for at in range(counts[layout]):
-            filled[every[layout, at]] = 1
+            filled[layouts[layout, at]] = 1
         out = _trace(filled, exits, doors[port, 0], doors[port, 1], doors[port, 2], port)
         bad[layout] = before[layout] + (out != last)
         for at in range(counts[layout]):
-            filled[every[layout, at]] = 0
+            filled[layouts[layout, at]] = 0
     for _ in range(rounds):
-        every, counts, bad = _survivors(every, counts, bad, lots)
+        layouts, counts, bad = _survivors(layouts, counts, bad, generator)
         good = 0
-        for layout in range(people):
+        for layout in range(size):
             bad[layout] = _wander(
-                field, ports, outs, filled, every[layout], counts[layout], moves, lots
+                field, ports, outs, filled, layouts[layout], counts[layout], moves, generator
             )
             good += bad[layout] == 0
-        if 4 * good >= people:
+        if 4 * good >= size:
             break
-    return every, counts, bad
+    return layouts, counts, bad
 
 
 @_inner
-def _survivors(every, counts, bad, lots):
+def _survivors(layouts, counts, bad, generator):
     """Draw as many layouts with replacement.
 
     The probability of a layout is divided by 32 for each further contradicted result.
     """
-    people, fewest = every.shape[0], bad.min()
-    ends, end = np.empty(people, dtype=np.int64), np.int64(0)
-    for layout in range(people):
+    size, fewest = layouts.shape[0], bad.min()
+    ends, end = np.empty(size, dtype=np.int64), np.int64(0)
+    for layout in range(size):
         end += np.int64(1) << max(np.int64(0), 30 - 5 * (bad[layout] - fewest))
         ends[layout] = end
-    drawn, rest = np.empty(every.shape, dtype=np.int64), np.empty((2, people), dtype=np.int64)
-    many, wrong = rest[0], rest[1]
-    at, lot = 0, _below(lots, end // people + 1)
-    for layout in range(people):
-        while at < people - 1 and ends[at] <= lot:
+    drawn = np.empty(layouts.shape, dtype=np.int64)
+    drawn_counts, drawn_bad = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    at, lot = 0, _below(generator, end // size + 1)
+    for layout in range(size):
+        while at < size - 1 and ends[at] <= lot:
             at += 1
-        for atom in range(every.shape[1]):
-            drawn[layout, atom] = every[at, atom]
-        many[layout], wrong[layout] = counts[at], bad[at]
-        lot += end // people
-    return drawn, many, wrong
+        for atom in range(layouts.shape[1]):
+            drawn[layout, atom] = layouts[at, atom]
+        drawn_counts[layout], drawn_bad[layout] = counts[at], bad[at]
+        lot += end // size
+    return drawn, drawn_counts, drawn_bad
