@@ -40,6 +40,8 @@ def _not_a_command(words: Sequence[Word], games: GameTitles, sender: Sender) -> 
     meaningful = plain_words.meaningful_words(" ".join(word.text for word in words[:_MOST_WORDS]))
     first_words = [words[0].plain, *meaningful[:1]] if words else []
     suggested = next((MEANT_BY[word] for word in first_words if word in MEANT_BY), "")
+    if suggested == "signup" and sender.userid:  # a player who wants to join means an event
+        suggested = "events"
     meaning = [] if len(words) == 1 and suggested else _plain_command(words)
     row = BY_NAME.get(meaning[0] if meaning else suggested)
     sample = (
