@@ -228,7 +228,10 @@ class Composer:
     ) -> dict[str, Any]:
         """Return the values of a letter's templates."""
         values = self._template_values.of_letter(row.letter, row.words, shown, reader)
-        values["own_page"] = self._own_page(row, reader, values["board_page"])
+        if not values["browser"]:
+            # The letter that brings this link has no need of it in its frame.
+            name = "own_page" if row.letter == "page-link" else "browser"
+            values[name] = self._own_page(row, reader)
         if kind_of(row.letter).waits_for_coach:
             values |= _coach_values(boards, row.words, row.board_id, row.ply, row.seat)
         elif row.letter == "summary":
@@ -245,15 +248,11 @@ class Composer:
         )
         return values
 
-    def _own_page(self, row: QueuedLetter, reader: Reader, board_page: str) -> str:
-        """Return the address of the player's own page; ``""`` if the letter does not name it.
-
-        A letter that names the page of a board names no other.
-        """
+    def _own_page(self, row: QueuedLetter, reader: Reader) -> str:
+        """Return the address of the player's own page; ``""`` if the letter does not name it."""
         player, answer = reader.player, reader.answer
         is_of_boards = answer is not None and answer.purpose in OF_BOARDS
-        is_named = bool(board_page) and row.letter != "page-link"
-        if player is None or not is_of_boards or is_named or not self._web_url:
+        if player is None or not is_of_boards or not self._web_url:
             return ""
         link = page_link(player.id, player.reply_epoch, row.created_at)
         return f"{self._web_url}/mine/{self.mail_domain.ring.token(link)}"

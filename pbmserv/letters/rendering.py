@@ -16,6 +16,9 @@ from markupsafe import Markup
 from pbmserv.letters.lengths import LONGEST, LONGEST_HTML, Lengths
 from pbmserv.views.environment import template_of, with_head_styles
 
+_OF_FRAME = ("house", "title", "scene", "others", "proof", "opened", "browser")
+"""The values of the frame around a letter."""
+
 _GAP = re.compile("\n\n\n+")
 
 
@@ -94,11 +97,7 @@ def _fitted(render: Render, letter: str, values: Mapping[str, Any], most: Length
 def _in_frame(letter: str, values: Mapping[str, Any]) -> LetterTexts:
     """Return a letter in its frame."""
     words, page = _blocks(letter, "txt", values), _blocks(letter, "html", values)
-    frame = {
-        name: values.get(name) for name in ("house", "title", "scene", "others", "proof", "opened")
-    }
-    own_page = "" if letter == "page-link" else values.get("own_page")
-    frame["browser"] = values.get("board_page") or own_page
+    frame = {name: values.get(name) for name in _OF_FRAME}
     headline = words["headline"].strip()
     text = _framed("txt", {**frame, "headline": headline, "body": words["text"]})
     shown = {"headline": Markup(page["headline"]), "body": Markup(page["html"])}  # noqa: S704 - of templates that escape
