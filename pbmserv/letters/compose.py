@@ -180,7 +180,7 @@ class Composer:
         connection: Connection,
         row: QueuedLetter,
     ) -> T | None:
-        """Return a letter that *make* makes again; `None` if that fails, which the log tells."""
+        """Return a letter that *make* makes again. If that fails, log it and return `None`."""
         if not row.message_id:
             return None
         try:

@@ -95,7 +95,7 @@ class TemplateValues:
             "beginner": shown is not None and shown.is_beginner,
             "scene": scene,
             "others": [name for name in shown.board.names if name != userid] if shown else [],
-            # the other players who read words: no bots, and nobody who has left
+            # the other players who read words: neither bots nor players who left
             "people": [
                 s.userid for s in sitters if s.userid != userid and s.state == PlayerState.ACTIVE
             ],
