@@ -21,6 +21,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import ServerFault
 from pbmserv.letters.attachments import attachments
+from pbmserv.letters.lengths import (
+    LONGEST,
+    LONGEST_TINY_TEXT,
+    ROOM,
+    ROOM_FOR_STRANGERS,
+    Lengths,
+    Room,
+)
 from pbmserv.letters.mime import Headers, build
 from pbmserv.letters.proof import (
     MOST_FIELDS,
@@ -30,7 +38,7 @@ from pbmserv.letters.proof import (
     proofs_of_searches,
 )
 from pbmserv.letters.reader import Reader
-from pbmserv.letters.rendering import LetterTexts, Share, render_letter, render_part
+from pbmserv.letters.rendering import LetterTexts, render_letter, render_part
 from pbmserv.letters.replies import answer_to, unsubscribe_addresses
 from pbmserv.letters.shortening import cut_to_room, seated_boards, without_repeats
 from pbmserv.letters.template_values import TemplateValues
@@ -49,15 +57,6 @@ from pbmserv.views.texts import render_text
 T = TypeVar("T")
 
 log = logging.getLogger("pbmserv.send")
-
-LONGEST = 100_000
-"""Most octets of a letter as it is mailed; Gmail hides everything after 102 kB."""
-
-_LONGEST_TEXT = 95_000
-"""Characters of a text; only a game that says far too much has more."""
-
-LONGEST_TINY_TEXT = 480
-"""Octets of the text of a tiny letter, which has less than 1,000 with its headers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +180,7 @@ class Composer:
         connection: Connection,
         row: QueuedLetter,
     ) -> T | None:
-        """Return a letter that *make* makes again; `None` if that fails, which the log tells."""
+        """Return a letter that *make* makes again. If that fails, log it and return `None`."""
         if not row.message_id:
             return None
         try:
@@ -229,7 +228,10 @@ class Composer:
     ) -> dict[str, Any]:
         """Return the values of a letter's templates."""
         values = self._template_values.of_letter(row.letter, row.words, shown, reader)
-        values["own_page"] = self._own_page(row, reader, values["board_page"])
+        if not values["browser"]:
+            # The letter that brings this link has no need of it in its frame.
+            name = "own_page" if row.letter == "page-link" else "browser"
+            values[name] = self._own_page(row, reader)
         if kind_of(row.letter).waits_for_coach:
             values |= _coach_values(boards, row.words, row.board_id, row.ply, row.seat)
         elif row.letter == "summary":
@@ -246,15 +248,11 @@ class Composer:
         )
         return values
 
-    def _own_page(self, row: QueuedLetter, reader: Reader, board_page: str) -> str:
-        """Return the address of the player's own page; ``""`` if the letter does not name it.
-
-        A letter that names the page of a board names no other.
-        """
+    def _own_page(self, row: QueuedLetter, reader: Reader) -> str:
+        """Return the address of the player's own page; ``""`` if the letter does not name it."""
         player, answer = reader.player, reader.answer
         is_of_boards = answer is not None and answer.purpose in OF_BOARDS
-        is_named = bool(board_page) and row.letter != "page-link"
-        if player is None or not is_of_boards or is_named or not self._web_url:
+        if player is None or not is_of_boards or not self._web_url:
             return ""
         link = page_link(player.id, player.reply_epoch, row.created_at)
         return f"{self._web_url}/mine/{self.mail_domain.ring.token(link)}"
@@ -263,30 +261,39 @@ class Composer:
 
     def _summary(self, boards: ShownBoards, row: QueuedLetter, reader: Reader) -> dict[str, Any]:
         """Return the values of an answer to several commands."""
-        lines = self._lines(boards, without_repeats(row.words["lines"]), reader)
-        lines = cut_to_room(lines, for_stranger=reader.player is None)
+        most = ROOM_FOR_STRANGERS if reader.player is None else ROOM
+        lines = self._lines(boards, without_repeats(row.words["lines"]), reader, most)
+        lines = cut_to_room(lines, most)
         done = sum(line["status"] == "done" for line in lines)
         return {"lines": lines, "done": done, "numbers": seated_boards(row.words["lines"])}
 
     def _entries(self, boards: ShownBoards, row: QueuedLetter, reader: Reader) -> dict[str, Any]:
         """Return the values of a letter with entries for several boards, such as a digest."""
         waiting, news = row.words["waiting"], row.words["news"]
-        reader.parts = len(waiting) + len(news)
+        parts = [*waiting, *news]
+        room = Room(ROOM, len(parts))
+        # The first ones matter most, so they come last and get the room that the others leave.
+        texts = [self._part(boards, part, reader, room) for part in reversed(parts)][::-1]
+        reader.proofs = dict(reversed(reader.proofs.items()))  # of which a letter has `MOST_FIELDS`
         return {
-            "waiting": [self._part(boards, part, reader) for part in waiting],
-            "news": [self._part(boards, part, reader) for part in news],
+            "waiting": texts[: len(waiting)],
+            "news": texts[len(waiting) :],
             "keys": sorted({boards.board(part["board"]).game for part in waiting}),
         }
 
     def _lines(
-        self, boards: ShownBoards, lines: Sequence[Mapping[str, Any]], reader: Reader
+        self,
+        boards: ShownBoards,
+        lines: Sequence[Mapping[str, Any]],
+        reader: Reader,
+        most: Lengths,
     ) -> list[dict[str, Any]]:
         """Return the lines of a summary with their parts rendered.
 
         A board is drawn once, at the last command about it. A player who asked for a board several
         times sees it once.
         """
-        reader.parts = sum(len(line["parts"]) for line in lines)
+        room = Room(most, sum(len(line["parts"]) for line in lines))
         drawn: set[tuple[object, object]] = set()
         rendered = []
         for line in reversed(lines):
@@ -296,7 +303,7 @@ class Composer:
                 has_board = part["board"] is not None
                 key = (part["board"], part["seat"]) if has_board else (part["letter"], None)
                 if key not in drawn or part["letter"] != "show":
-                    parts.append(self._part(boards, part, reader, brief=key in drawn))
+                    parts.append(self._part(boards, part, reader, room, brief=key in drawn))
                 if not kind_of(part["letter"]).beyond_record:
                     drawn.add(key)
             rendered.append({**line, "parts": parts[::-1]})
@@ -307,6 +314,7 @@ class Composer:
         boards: ShownBoards,
         part: Mapping[str, Any],
         reader: Reader,
+        room: Room,
         *,
         brief: bool = False,
     ) -> LetterTexts:
@@ -315,10 +323,11 @@ class Composer:
         Args:
             boards: the boards of the letter.
             part: letter, words, board, ply and seat.
-            reader: the reader, whose room shrinks.
+            reader: the reader.
+            room: the room that is left in the letter; the part takes its own from it.
             brief: whether the board is drawn in another part.
         """
-        share = reader.next_share()
+        share = room.next_share()
         show = partial(self._board_part, boards, part, reader, share, brief=brief)
         board = part["board"]
         if board is None:
@@ -326,8 +335,7 @@ class Composer:
         else:
             shown = show_or_log(board, boards.board(board).game, show)
             texts = shown or render_part("unshown", {"words": {"board": board}}, share)
-        reader.room -= len(texts.html)
-        reader.text_room -= len(texts.text.encode())
+        room.take(texts.lengths)
         return texts
 
     def _board_part(
@@ -335,7 +343,7 @@ class Composer:
         boards: ShownBoards,
         part: Mapping[str, Any],
         reader: Reader,
-        share: Share,
+        share: Lengths,
         *,
         brief: bool,
     ) -> LetterTexts:
@@ -376,10 +384,10 @@ def _is_tiny(row: QueuedLetter, reader: Reader) -> bool:
 
 
 def _cut(text: str) -> str:
-    """Return a text of a length that can be mailed."""
-    if len(text) <= _LONGEST_TEXT:
+    """Return a text of a length that can be mailed; only a game that says far too much has more."""
+    if len(text) <= LONGEST:
         return text
-    return f"{text[:_LONGEST_TEXT].rpartition(chr(10))[0]}\n\nThe rest is left out.\n"
+    return f"{text[:LONGEST].rpartition(chr(10))[0]}\n\nThe rest is left out.\n"
 
 
 def _tiny(letter: str, values: Mapping[str, Any]) -> LetterTexts:

@@ -9,17 +9,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from markupsafe import Markup
 
+from pbmserv.letters.lengths import LONGEST, LONGEST_HTML, Lengths
 from pbmserv.views.environment import template_of, with_head_styles
 
-ROOM = 55_000
-"""Most characters of an HTML letter: 60 kB with players' words in any script."""
-
-LONGEST_HTML = 60_000
-"""Most octets of HTML; a letter with more is sent as text alone (`LetterTexts.html` is empty)."""
+_OF_FRAME = ("house", "title", "scene", "others", "proof", "opened", "browser")
+"""The values of the frame around a letter."""
 
 _GAP = re.compile("\n\n\n+")
 
@@ -45,19 +43,9 @@ class LetterTexts:
     text: str
     html: str
 
-
-class Share(NamedTuple):
-    """The room for a part of a letter.
-
-    Attributes:
-        fair: most characters of HTML with links.
-        most: most characters of HTML without links.
-        most_text: most octets of text with the board.
-    """
-
-    fair: int
-    most: int
-    most_text: int
+    @property
+    def lengths(self) -> Lengths:
+        return Lengths(len(self.text.encode()), len(self.html.encode()))
 
 
 def render_letter(letter: str, values: Mapping[str, Any]) -> LetterTexts:
@@ -67,23 +55,19 @@ def render_letter(letter: str, values: Mapping[str, Any]) -> LetterTexts:
         letter: its name.
         values: all values that its templates name.
     """
-    texts = _fitted(_in_frame, letter, values, ROOM, ROOM)
-    is_short = len(texts.html.encode()) < LONGEST_HTML
-    return texts if is_short else replace(texts, html="")
+    texts = _fitted(_in_frame, letter, values, Lengths(LONGEST, LONGEST_HTML))
+    return texts if len(texts.html.encode()) <= LONGEST_HTML else replace(texts, html="")
 
 
-def render_part(letter: str, values: Mapping[str, Any], share: Share) -> LetterTexts:
+def render_part(letter: str, values: Mapping[str, Any], most: Lengths) -> LetterTexts:
     """Return the texts of a letter without its frame, as a part of a summary or a digest.
 
     Args:
         letter: its name.
         values: all values that its templates name.
-        share: the room for it.
+        most: the room for it. A part without a board may be longer.
     """
-    texts = _fitted(_without_frame, letter, values, share.fair, share.most)
-    if len(texts.text.encode()) > share.most_text and values.get("scene") is not None:
-        undrawn = {**values, "drawn": False, "links": Links.UNDRAWN}
-        texts = _fitted(_without_frame, letter, undrawn, share.fair, share.most)
+    texts = _fitted(_without_frame, letter, values, most)
     return replace(texts, html=Markup(texts.html))  # noqa: S704 - of templates that escape
 
 
@@ -91,35 +75,29 @@ Render: TypeAlias = Callable[[str, Mapping[str, Any]], LetterTexts]
 """A function that renders a letter, by its name, with these values."""
 
 
-def _fitted(
-    render: Render, letter: str, values: Mapping[str, Any], fair: int, most: int
-) -> LetterTexts:
+def _fitted(render: Render, letter: str, values: Mapping[str, Any], most: Lengths) -> LetterTexts:
     """Return a letter's texts, its HTML with as many links as there is room for.
 
-    Links are left out if the HTML is longer than *fair*, and the board if it is longer than *most*.
+    HTML that is too long even without links does not draw the board, nor does a text that is too
+    long.
     """
-    first = None
     levels = list(Links)
     for links in levels[levels.index(values.get("links", Links.NONE)) :]:
-        texts = render(letter, {**values, "links": links})
-        first = first or texts
-        room = most if links is Links.NONE else fair
-        if len(texts.html) <= room or values.get("scene") is None:
+        shown = {**values, "links": links}
+        texts = render(letter, shown)
+        if len(texts.html.encode()) <= most.html or values.get("scene") is None:
             break
-    assert first is not None
+    if len(texts.text.encode()) > most.text and values.get("scene") is not None:
+        texts = render(letter, {**shown, "drawn": False})
     # Pieces that print nothing leave blank lines.
-    text = _GAP.sub("\n\n", first.text.strip("\n") + "\n")
-    return LetterTexts(" ".join(first.subject.split()), first.headline, text, texts.html)
+    text = _GAP.sub("\n\n", texts.text.strip("\n") + "\n")
+    return replace(texts, subject=" ".join(texts.subject.split()), text=text)
 
 
 def _in_frame(letter: str, values: Mapping[str, Any]) -> LetterTexts:
     """Return a letter in its frame."""
     words, page = _blocks(letter, "txt", values), _blocks(letter, "html", values)
-    frame = {
-        name: values.get(name) for name in ("house", "title", "scene", "others", "proof", "opened")
-    }
-    own_page = "" if letter == "page-link" else values.get("own_page")
-    frame["browser"] = values.get("board_page") or own_page
+    frame = {name: values.get(name) for name in _OF_FRAME}
     headline = words["headline"].strip()
     text = _framed("txt", {**frame, "headline": headline, "body": words["text"]})
     shown = {"headline": Markup(page["headline"]), "body": Markup(page["html"])}  # noqa: S704 - of templates that escape

@@ -6,14 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pbmserv.letters.rendering import ROOM, LetterTexts
-
-ROOM_FOR_STRANGERS = 24_000
-"""Most characters of text, and of HTML, in a letter to an unproven sender. They are few, since a
-forger may have such letters sent to somebody else."""
-
-_FRAME = 200
-"""Characters around each part; the HTML of a letter to a player has further room for them."""
+from pbmserv.letters.lengths import Lengths
+from pbmserv.letters.rendering import LetterTexts
 
 
 def without_repeats(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -36,19 +30,22 @@ def without_repeats(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return shortened
 
 
-def cut_to_room(lines: Sequence[Mapping[str, Any]], *, for_stranger: bool) -> list[dict[str, Any]]:
+def cut_to_room(lines: Sequence[Mapping[str, Any]], most: Lengths) -> list[dict[str, Any]]:
     """Keep the parts of the first lines, as far as a letter has room for them.
 
     ``cut`` of a line says whether its parts were left out.
+
+    Args:
+        most: lengths of all parts together.
     """
-    text = html = ROOM_FOR_STRANGERS if for_stranger else ROOM
-    around = _FRAME if for_stranger else 0
+    text, html = most.text, most.html
     shortened = []
     is_first = True
     for line in lines:
         parts: Sequence[LetterTexts] = line["parts"]
-        text -= sum(len(part.text) + _FRAME for part in parts) + len(line["echo"])
-        html -= sum(len(part.html) + around for part in parts)
+        heads = sum(len(f"{line['echo']}{part.headline}".encode()) for part in parts)
+        text -= heads + sum(part.lengths.text for part in parts)
+        html -= heads + sum(part.lengths.html for part in parts)
         is_cut = bool(parts) and not is_first and min(text, html) < 0
         shortened.append({**line, "parts": [] if is_cut else parts, "cut": is_cut})
         is_first = is_first and not parts

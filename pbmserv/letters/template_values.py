@@ -80,7 +80,6 @@ class TemplateValues:
             "bots": self.registry.bots,
             "racing": self.registry.racing,
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
-            "own_page": "",
             "why": _why(letter, words),
         }
         values |= self._of_board(shown, scene, values["userid"])
@@ -96,7 +95,7 @@ class TemplateValues:
             "beginner": shown is not None and shown.is_beginner,
             "scene": scene,
             "others": [name for name in shown.board.names if name != userid] if shown else [],
-            # the other players who read words: no bots, and nobody who has left
+            # the other players who read words: neither bots nor players who left
             "people": [
                 s.userid for s in sitters if s.userid != userid and s.state == PlayerState.ACTIVE
             ],
@@ -133,7 +132,7 @@ class TemplateValues:
         token = own.rpartition("@")[0].removeprefix(f"{self.mail_domain.local}+")
         return {
             "mailto": Mailto(own or reader.reply_to, subject),
-            "board_page": f"{self.web_url}/b/{token}" if self.web_url and token else "",
+            "browser": f"{self.web_url}/b/{token}" if self.web_url and token else "",
             "links": most_links if own and not kind_of(letter).beyond_record else Links.NONE,
         }
 

@@ -9,8 +9,7 @@ from pbmserv.engine.adapter import adapted_games
 
 
 def rules_of(key: str) -> list[str]:
-    """Return the paragraphs of the rules that a game's docstring explains, and of what the server
-    adds to them."""
+    """Return paragraphs: the rules that a game's docstring explains, then those of the server."""
     game = adapted_games[key]
     paragraphs = game.rules_text.strip("\n").split("\n\n")
     return [*filter(str.strip, paragraphs), *game.server_rules]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -71,16 +72,37 @@ def test_a_digest_of_many_words_is_short_and_has_all_of_them(
     assert "done" in reports[0].text
 
 
+@pytest.mark.parametrize(("count", "size", "in_text"), [(10, "26x26", False), (15, "8x8", True)])
 def test_a_report_of_many_boards_leaves_some_undrawn_and_says_how_to_see_them(
-    server: Indoors,
+    server: Indoors, count: int, size: str, in_text: bool
 ) -> None:
-    begun(server, 10 if DEEP else 5, "26x26")
+    begun(server, count, size)
     (report,) = server.send(ALICE, "multiple", f"showas alice {PASSWORD} all")
     are_short([report])
-    assert "The board is not drawn here" in report.text
-    assert 'reply "show' in report.one_line
+    assert ("The board is not drawn here" in report.text) != in_text
     undrawn = report.html.count("The board is not drawn here")
-    assert report.html.count("the plain text of this letter shows it") < undrawn
+    assert 0 < undrawn < count
+    assert report.html.count("To see it, reply <b>show") == undrawn
+    assert report.html.count("the plain text of this letter shows it") == in_text * undrawn
+    assert in_text or 'To see it, reply "show' in report.one_line
+
+
+def test_the_first_boards_of_a_long_digest_are_drawn_best(server: Indoors) -> None:
+    """A digest begins with the boards that are nearly due and those with news."""
+    begun(server, 10, "16x16")
+    for board in range(1, 11):
+        server.send_unread(ALICE, f"blackbox move {board} alice {PASSWORD} 1")
+    server.drop_letters()
+    (digest,) = [letter for letter in server.live(hours=24) if letter.recipient == BOB]
+    are_short([digest])
+    assert digest.has_html
+    boards = digest.text.split("\n" + "=" * 76 + "\n")[1:11]
+    is_drawn = ["The board is not drawn here" not in board for board in boards]
+    assert set(is_drawn) == {True, False}
+    assert is_drawn == sorted(is_drawn, reverse=True)
+    links = [board.count("mailto:") for board in re.split("<hr[^>]*>", digest.html)[1:11]]
+    assert links[0] > links[-1]
+    assert links == sorted(links, reverse=True)
 
 
 TURNS = ("", "3,+c3,+b5,+d4,!f", "a", "14", "+e6,h", "?")

@@ -22,7 +22,7 @@ from pbmserv.errors import MoveError
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards.listed_moves import ListedMove, known_to, moves_so_far
 from pbmserv.service.boards.newest_words import Saying, newest_words
-from pbmserv.service.boards.reports import CoachPart, coach_part
+from pbmserv.service.boards.reports import coach_part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.page_contexts import PageContexts
 from pbmserv.service.core.secret_boxes import is_shut
@@ -218,10 +218,8 @@ class BoardPages:
             seated = self.seat_of(context, token)
             if seated is None:
                 return None
-            page = full_page(context, token, *seated)
-            if look.step is None:
-                return _with_look(page, look)
-            return _page_at_step(context, page, *seated, look.step)
+            page = full_page(context, token, *seated, look.step)
+            return _with_look(page, look) if look.step is None else page
 
     def seat_of(self, context: CommandContext, token: str) -> tuple[BoardRow, Sitter] | None:
         """Return the board of a token and its reader's seat; ``None`` if the token is not valid."""
@@ -235,22 +233,23 @@ class BoardPages:
         return (board, sitter) if sitter.reply_epoch == link.epoch else None
 
 
-def _page_at_step(
-    context: CommandContext, page: BoardPage, board: BoardRow, sitter: Sitter, step: int
+def full_page(
+    context: CommandContext, token: str, board: BoardRow, sitter: Sitter, step: int | None = None
 ) -> BoardPage:
-    """Return the page after *step* plies, or the newest page if there are fewer."""
-    positions = known_to(_newest(context, board), sitter.seat)
-    if step >= len(positions) - 1:
-        return page
-    scene = page_scene(context.connection, board, positions[step], sitter.seat)
-    return replace(page, scene=scene, undrafted_scene=scene, step=step)
+    """Return the page without a draft, with talk, moves and the reader's clock.
 
-
-def full_page(context: CommandContext, token: str, board: BoardRow, sitter: Sitter) -> BoardPage:
-    """Return the page without a draft, with talk, moves and the reader's clock."""
-    page = listed_page(context, token, board, sitter)
-    shown = _shown(context, board, _newest(context, board))
-    moves = moves_so_far(known_to(shown, sitter.seat), board.names, sitter.seat)
+    Args:
+        step: number of plies after which to show the board; ``None``, or more plies than there
+            are, for the newest.
+    """
+    newest = _newest(context, board)
+    shown = _shown(context, board, newest)
+    page = _new_page(context, token, board, sitter, newest, shown)
+    positions = known_to(shown, sitter.seat)
+    if step is not None and step < page.steps:
+        scene = page_scene(context.connection, board, positions[step], sitter.seat)
+        page = replace(page, scene=scene, undrafted_scene=scene, step=step)
+    moves = moves_so_far(positions, board.names, sitter.seat)
     if board.seats == 1:
         return replace(page, moves=moves)
     bank = None
@@ -272,16 +271,15 @@ def listed_page(
         token: the token of the page.
         before: see `Positions.newest`.
     """
-    connection, position = context.connection, _newest(context, board, before)
-    context.services.positions.remember({board.id: position})
-    scene = page_scene(connection, board, _shown(context, board, position), sitter.seat)
-    coach = coach_part(connection, board, position, sitter.seat)
-    steps = len(known_to(position, sitter.seat)) - 1
-    return _new_page(token, board, sitter, scene, coach, steps)
+    newest = _newest(context, board, before)
+    return _new_page(context, token, board, sitter, newest, _shown(context, board, newest))
 
 
 def _newest(context: CommandContext, board: BoardRow, before: Before | None = None) -> Position:
-    return context.services.positions.newest(context.connection, board, before)
+    positions = context.services.positions
+    newest = positions.newest(context.connection, board, before)
+    positions.remember({board.id: newest})
+    return newest
 
 
 def _shown(context: CommandContext, board: BoardRow, position: Position) -> Position:
@@ -291,9 +289,20 @@ def _shown(context: CommandContext, board: BoardRow, position: Position) -> Posi
 
 
 def _new_page(
-    token: str, board: BoardRow, sitter: Sitter, scene: BoardScene, coach: CoachPart, steps: int
+    context: CommandContext,
+    token: str,
+    board: BoardRow,
+    sitter: Sitter,
+    newest: Position,
+    shown: Position,
 ) -> BoardPage:
-    """Return the page without a draft, as lists of boards show it."""
+    """Return the page without a draft, as lists of boards show it.
+
+    Args:
+        shown: the newest position as its player may see it.
+    """
+    scene = page_scene(context.connection, board, shown, sitter.seat)
+    coach = coach_part(context.connection, board, newest, sitter.seat)
     declined, game, placement = board.status == BoardStatus.DECLINED, scene.game, ""
     if implements(game, Placing) and board.status in RUNNING:
         rules: Any = game
@@ -311,7 +320,7 @@ def _new_page(
         hint=coach.hint,
         plan=sitter.plan or "",
         declined=declined,
-        steps=steps,
+        steps=len(known_to(newest, sitter.seat)) - 1,
         placement=placement,
     )
 

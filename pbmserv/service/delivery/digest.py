@@ -25,7 +25,7 @@ from pbmserv.store.tables.boards import BoardStatus
 
 MOST_SAID = 24_000
 """Most octets of players' words in one digest, as HTML. So it is short enough for mail programs
-(`ROOM` in `letters`), and has room for the longest words of a letter."""
+(`letters.lengths.ROOM`), and has room for the longest words of a letter."""
 
 
 def gathered(context: CommandContext, player_id: int, news: Sequence[QueuedLetter]) -> list[Part]:
