@@ -16,10 +16,19 @@ from pbmserv.service.core.lookup import is_player, unknown_player
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 
-_HOUSE = dict.fromkeys(("computer", "bot", "robot", "machine", "ai", "cpu"), "house-beginner") | {
-    userid.removeprefix("house-"): userid for userid in BOT_USERIDS
-}
-"""Names of the house by people who do not know its userids."""
+_COMPUTER = frozenset({"computer", "bot", "robot", "machine", "ai", "cpu"})
+_LEVELS = {userid.removeprefix("house-"): userid for userid in BOT_USERIDS}
+"""Userids of bots by the names of their levels."""
+
+
+def with_bot(context: CommandContext, game: AnyGame, command: Challenge) -> Challenge:
+    """Put the easiest bot of the game in the place of "computer", if nobody has that name."""
+    easiest = next(iter(game.bots), "")
+    userids = [
+        easiest if easiest and name in _COMPUTER and not is_player(context, name) else name
+        for name in command.userids
+    ]
+    return replace(command, userids=tuple(userids))
 
 
 def with_writer(context: CommandContext, game: AnyGame, command: Challenge) -> Challenge:
@@ -71,8 +80,8 @@ def refuse_unknown_names(context: CommandContext, userids: Sequence[str]) -> Non
         if is_player(context, userid):
             continue
         unknown = unknown_player(context, userid)
-        if userid in _HOUSE:
-            raise Refused("no-such-player", part=userid, suggestion=_HOUSE[userid])
+        if userid in _LEVELS:
+            raise Refused("no-such-player", part=userid, suggestion=_LEVELS[userid])
         if unknown.refusal.values["suggestion"]:
             raise unknown
         context.current.echo_hidden = True

@@ -18,6 +18,7 @@ from pbmserv.service.boards.challenged_players import (
     invited_players,
     refuse_company,
     refuse_unknown_names,
+    with_bot,
     with_writer,
 )
 from pbmserv.service.boards.chat import words_to
@@ -43,8 +44,8 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     command = replace(command, game=command.game or game_of_letter(context))
     if command.address:
         return mail_invitations.invite(context, command)
-    written = opponents.with_usual_opponent(context, command)
     game = known_game(context, command.game)
+    written = with_bot(context, game, opponents.with_usual_opponent(context, command))
     command = with_writer(context, game, written)
     terms = terms_of_challenge(written)
     if command.alone and not races(game):
