@@ -25,7 +25,8 @@ STAFF = frozenset(
     ("admin", "admins", "administrator", "operator", "operators", "support", "staff", "team",
      "moderator", "sysop", "owner", "root", "system", "server", "service", "official", "bot",
      "robot", "computer", "machine", "gamemaster", "house", "pbm", "pbmserv", "nobody",
-     "everybody", "anybody", "anonymous", "yourname", "theirname", "usual")  # as in the examples on our pages
+     "everybody", "anybody", "anonymous",
+     "yourname", "theirname", "usual")  # as in the examples on our pages
 ) | frozenset(
     # RFC 2142, and names that mail servers use for themselves
     ("postmaster", "hostmaster", "webmaster", "abuse", "security", "noc", "info", "sales",
