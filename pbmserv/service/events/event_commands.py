@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import timedelta
 
 from pbmserv.commands.table.events import EventByNumber, Events
@@ -95,7 +96,6 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         raise Refused("event-not-entered", part=f"event {event.id}", example="events")
     if event.status in OVER:
         raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
-    facts = letters.facts(context, event)  # before it changes
     status, notifications = "before", list[Notification]()
     if entry.group_number is None:
         _take_back(context, player, event)
@@ -106,7 +106,7 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         assert after is not None
         status = str(after.status)
     context.current.speaker, context.current.focus = player, None
-    part = Part("event-entry", {**facts, "what": "withdrawn", "status": status})
+    part = letters.entry_part(context, event, "withdrawn", status=status)
     return Answer((part,), tuple(notifications))
 
 
@@ -126,16 +126,14 @@ def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> A
     if event_entries.of_player(context.connection, event.id, player.id) is None:
         raise Refused("event-not-entered", part=f"event {event.id}", example="events")
     event_entries.change(context.connection, event.id, player.id, muted=wanted == "off")
-    facts = letters.facts(context, event)
-    return Answer((Part("event-entry", {**facts, "what": "letters", "on": wanted == "on"}),))
+    return Answer((letters.entry_part(context, event, "letters", on=wanted == "on"),))
 
 
 def _cancel(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _own(context, player, words, "cancel")
     notifications = course.cancel(context, event, by=player.userid)
     others = tuple(letter for letter in notifications if letter.player_id != player.id)
-    part = Part("event-entry", {**letters.facts(context, event), "what": "cancelled"})
-    return Answer((part,), others)
+    return Answer((letters.entry_part(context, event, "cancelled"),), others)
 
 
 def _own(context: CommandContext, player: Player, words: Sequence[str], verb: str) -> Event:
@@ -170,12 +168,9 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
     contact.refuse_blocked_players(context, player.id, invited)
     ids = [other.id for other in invited]
     event_entries.enter(context.connection, event.id, ids, context.now, EntryStatus.INVITED)
-    facts = letters.facts(context, event)
-    invitation = Part("event-news", {**facts, "what": "invited", "by": player.userid})
-    part = Part(
-        "event-entry",
-        {**facts, "what": "invited", "names": [other.userid for other in invited]},
-    )
+    names = [other.userid for other in invited]
+    part = letters.entry_part(context, event, "invited", names=names)
+    invitation = letters.news_part(context, event, "invited", by=player.userid)
     return Answer(
         (part,), tuple(Notification(guest.address, guest.id, invitation) for guest in invited)
     )
@@ -200,12 +195,12 @@ def show_events(context: CommandContext, command: Events) -> Answer:
         Refused: there is no such event.
     """
     if not command.subjects:
-        return Answer(
-            (Part("events", {"rows": pages.overview(context), "game": context.usual_game}),)
-        )
+        rows = [asdict(line) for line in pages.overview(context)]
+        return Answer((Part("events", {"rows": rows, "game": context.usual_game}),))
     number, group = (*command.subjects, "1")[:2]
     # Somebody may have written "events alice secret".
     context.current.echo_hidden = not number.lstrip("#").isdigit()
     event = _numbered(context, [number], "events NUMBER")
     first = int(group) if group.isascii() and group.isdecimal() and len(group) < 6 else 1
-    return Answer((Part("event", pages.page(context, event, max(1, first))),))
+    page = pages.page(context, event, max(1, first), public=False)
+    return Answer((Part("event", asdict(page)),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pbmserv.service.core.context import CommandContext
@@ -20,22 +21,38 @@ from pbmserv.store.events.event_entries import Entry
 from pbmserv.store.events.events import Event
 from pbmserv.store.shared_boxes.event_boxes import SeatAt
 from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.views.names import ALL_NAMES
+from pbmserv.views.public_facts import TableRow, shape_from
 
 
-def facts(context: CommandContext, event: Event) -> dict[str, Any]:
-    """Return the words that name an event."""
+@dataclass(frozen=True, slots=True)
+class EventFacts:
+    """The name and the days of an event, as letters and pages have them; see `EventPage`."""
+
+    event: int
+    kind: str
+    game: str
+    title: str
+    name: str
+    starts: str
+    closes: str
+    ends: str
+    house: str
+
+
+def facts(context: CommandContext, event: Event) -> EventFacts:
     title = context.services.registry.titles[event.game]
-    return {
-        "event": event.id,
-        "kind": event.kind,
-        "game": event.game,
-        "title": title,
-        "name": _name_of(event, title),
-        "starts": f"{event.starts_at:%Y-%m-%d}",
-        "closes": f"{event.closes_at:%Y-%m-%d}",
-        "ends": f"{event.ends_at:%Y-%m-%d}" if event.ends_at else "",
-        "house": Rules.of(event).house,
-    }
+    return EventFacts(
+        event=event.id,
+        kind=event.kind,
+        game=event.game,
+        title=title,
+        name=_name_of(event, title),
+        starts=f"{event.starts_at:%Y-%m-%d}",
+        closes=f"{event.closes_at:%Y-%m-%d}",
+        ends=f"{event.ends_at:%Y-%m-%d}" if event.ends_at else "",
+        house=Rules.of(event).house,
+    )
 
 
 def _name_of(event: Event, title: str) -> str:
@@ -47,16 +64,42 @@ def _name_of(event: Event, title: str) -> str:
     return kind_of(event).name(event, title)
 
 
-def row_of(line: Line, userid: str) -> Mapping[str, object]:
-    """Return the words of a line in a table."""
-    return {
-        "place": line.place,
-        "userid": userid,
-        "points": line.points,
-        "won": line.won,
-        "drawn": line.drawn,
-        "lost": line.lost,
-    }
+def table_rows(lines: Iterable[Line], entries: Mapping[int, Entry]) -> list[dict[str, Any]]:
+    """Return the words of lines of a table.
+
+    Args:
+        entries: those of the players by id.
+    """
+    return [
+        asdict(shape_from(TableRow, line, userid=ALL_NAMES.of(entries[line.player_id].userid)))
+        for line in lines
+    ]
+
+
+def entry_part(context: CommandContext, event: Event, topic: str, **words: Any) -> Part:
+    """Return the answer to a player about an entry or an event of the player's own.
+
+    Args:
+        topic: what the letter tells: see ``letters/event-entry.j2``.
+        words: further words of the letter.
+    """
+    return _part("event-entry", context, event, topic, words)
+
+
+def news_part(context: CommandContext, event: Event, topic: str, **words: Any) -> Part:
+    """Return news of an event.
+
+    Args:
+        topic: what the letter tells: see ``letters/event-news.j2``.
+        words: further words of the letter.
+    """
+    return _part("event-news", context, event, topic, words)
+
+
+def _part(
+    letter: str, context: CommandContext, event: Event, topic: str, words: Mapping[str, Any]
+) -> Part:
+    return Part(letter, {**asdict(facts(context, event)), "what": topic, **words})
 
 
 def news(
@@ -75,8 +118,7 @@ def news(
         boards: finished boards of these players, which the letter shows.
         words: further words of the letter.
     """
-    words = {**facts(context, event), "what": topic, **words}
-    part = Part("event-news", words)
+    part = news_part(context, event, topic, **words)
     if boards:
         shown = [
             {
@@ -88,7 +130,7 @@ def news(
             }
             for place in boards
         ]
-        part = Part("event-ends", {**words, "waiting": [], "more": [], "news": shown})
+        part = Part("event-ends", {**part.words, "waiting": [], "more": [], "news": shown})
     return [
         Notification(entry.address, entry.player_id, part)
         for entry in entries
@@ -116,7 +158,7 @@ def start_letters(
     kind = kind_of(event)
     groups = event_entries.count_groups(context.connection, event.id)
     words_to_all = {
-        **facts(context, event),
+        **asdict(facts(context, event)),
         "group": group_number,
         "grouped": groups > 1 or kind.names_groups,
         "round": event.round,
@@ -180,7 +222,7 @@ def box_letter(
     waiting = [Waiting(board, board.sitters[0], now) for board in boards if begins[board.id]]
     shown, more = waiting_boards.entries(context, waiting)
     words = {
-        **facts(context, event),
+        **asdict(facts(context, event)),
         "round": event.round,
         "grouped": False,
         "players": list(field),

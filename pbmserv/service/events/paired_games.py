@@ -487,7 +487,7 @@ def _tell_group(
     if has_winner and year is not None and best_here is not None:
         final = new_events.enter_final(context, event.game, year, best_here)
     size = len(event_entries.of_event(connection, event.id, group_number))
-    rows = [letters.row_of(line, entries[line.player_id].userid) for line in lines]
+    rows = letters.table_rows(lines, entries)
     notifications: list[Notification] = []
     for line in waiting:
         event_entries.change(connection, event.id, line.player_id, place=line.place)

@@ -11,7 +11,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import unknown_player, userids_in
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.events.own_teams import answer_to_member, led_team, named_team, refuse_member
-from pbmserv.service.events.teams import MOST_MEMBERS, facts, news
+from pbmserv.service.events.teams import MOST_MEMBERS, news, words_for_all
 from pbmserv.store import teams
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -44,7 +44,7 @@ def invite(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
     contact.refuse_blocks_among(context, others)
     for other in others:
         teams.set_member(context.connection, team.id, other.id, MemberStatus.INVITED, context.now)
-    part = Part("team-invited", {**facts(context, team), "inviter": player.userid})
+    part = Part("team-invited", {**words_for_all(context, team), "inviter": player.userid})
     letters = [Notification(other.address, other.id, part) for other in others]
     names = [other.userid for other in others]
     return answer_to_member(context, team, "invited", letters, names=names)
@@ -101,7 +101,7 @@ def decline_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
             for notification in news(context, team, "declined", player=player.userid)
             if notification.player_id == team.captain_id
         ]
-    part = Part("team", {**facts(context, team), "what": "declined"})
+    part = Part("team", {**words_for_all(context, team), "what": "declined"})
     return Answer((part,), tuple(notifications))
 
 
