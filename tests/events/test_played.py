@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import new_events
 from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.events.kinds.swiss import Swiss
+from pbmserv.service.operators import events as operators_of_events
+from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.events import event_entries, event_games
 from pbmserv.store.tables.events import EventStatus
 
@@ -120,6 +123,24 @@ def test_winners_of_monthly_cups_play_a_final(field: Callable[[int], Field]) -> 
     players.give_up(2)
     players.live(1)
     assert players.table(2) == [("ann", 2), ("bob", 0)]
+
+
+def test_a_final_that_was_postponed_is_announced_for_its_new_day(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(5)
+    players.all_say(f"cup join {GAME}")
+    players.live(0.1)
+    players.give_up(1)
+    players.until(1, FINISHED)
+    postpone = partial(operators_of_events.postpone, number=2, starts="2027-08-01")
+    players.server.operators.do(Signature("olga", "Holidays."), postpone)
+    players.all_say(f"cup join {GAME}", players.names[1:])
+    players.until(3, RUNNING)
+    players.give_up(3)
+    players.until(3, FINISHED)
+    (won,) = (letter for letter in players.news("bob") if "You play in the final" in letter.text)
+    assert "begins on 1 August 2027" in won.one_line
 
 
 def test_the_winner_of_a_december_cup_plays_in_the_final_of_that_year(
