@@ -260,6 +260,13 @@ def test_each_event_has_its_own_way_out_of_its_letters(field: Callable[[int], Fi
     assert sorted(entry.muted for entry in entries if entry) == [False, True]
 
 
+def test_a_board_that_ends_with_an_opponent_is_told_also_without_letters(season: Field) -> None:
+    season.says("ann", "event letters 1 off")
+    season.says("dan", "event leave 1")
+    (letter,) = season.news("ann")
+    assert "dan has left. Board" in letter.one_line
+
+
 # -- cheats and robots ---------------------------------------------------------------------------
 
 

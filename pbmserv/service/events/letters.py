@@ -109,12 +109,15 @@ def news(
     topic: str,
     *,
     boards: Sequence[SeatAt] = (),
+    ends_board: bool = False,
     **words: Any,
 ) -> list[Notification]:
     """Return a letter about an event to each of some players who want letters about it.
 
     Args:
         topic: what the letter tells: see ``letters/event-news.j2``.
+        ends_board: whether boards of the readers have ended, and no other letter says so. Then
+            players who want no letters about the event get this one, too.
         boards: finished boards of these players, which the letter shows.
         words: further words of the letter.
     """
@@ -134,7 +137,7 @@ def news(
     return [
         Notification(entry.address, entry.player_id, part)
         for entry in entries
-        if entry.state == PlayerState.ACTIVE and not entry.muted
+        if entry.state == PlayerState.ACTIVE and (ends_board or not entry.muted)
     ]
 
 

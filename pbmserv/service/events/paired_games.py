@@ -300,7 +300,7 @@ def decide(
         boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
         ids = [sitter.player_id for sitter in board.sitters]
         entries = event_entries.of_event(context.connection, event.id, player_ids=ids)
-        return letters.news(context, event, entries, "annulled", board=board.id)
+        return letters.news(context, event, entries, "annulled", ends_board=True, board=board.id)
     sitter = board.sitters[losers[0]]
     position = context.position(board)
     after = position.lapse(sitter.seat) if len(losers) > 1 else position.forfeit(sitter.seat)
@@ -397,11 +397,12 @@ def _remove(context: CommandContext, event: Event, player_id: int, why: str) -> 
                 event,
                 [other],
                 "opponent-out",
+                ends_board=True,
                 player=entry.userid,
                 board=board.id,
                 why=why,
             )
-    return [*notifications, *letters.news(context, event, [entry], "out", why=why)]
+    return [*notifications, *letters.news(context, event, [entry], "out", ends_board=True, why=why)]
 
 
 def _penalise(

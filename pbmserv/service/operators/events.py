@@ -174,7 +174,14 @@ def decide(context: CommandContext, by: Signature, number: int, result: str) -> 
     ids = [player_id for player_id in (game.first_id, game.second_id) if player_id is not None]
     entries = event_entries.of_event(context.connection, event.id, player_ids=ids)
     notifications = letters.news(
-        context, event, entries, "decided", board=number, why=by.why, result=_in_words(result)
+        context,
+        event,
+        entries,
+        "decided",
+        ends_board=True,
+        board=number,
+        why=by.why,
+        result=_in_words(result),
     )
     facts = {"board": number, "before": before, "after": list(RESULTS[result])}
     summary = f"Board {number} of event {event.id}: {_in_words(result)}."
