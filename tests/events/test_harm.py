@@ -11,7 +11,6 @@ import pytest
 from asgi_client import load_all, site_of
 from indoors import PASSWORD, address_of
 from seasons import GAME, PAWNS, ROOKS, Field, gather, gather_two, kinds_to
-from sqlalchemy import Connection
 from test_teams import finish_a_game
 
 from pbmserv.errors import OperatorError
@@ -312,16 +311,29 @@ def test_a_player_holds_two_events_at_a_time(field: Callable[[int], Field]) -> N
     assert "that is as many as one player can have at a time" in refused.one_line
 
 
+def _bar(players: Field, player_id: int) -> None:
+    """Bar a player from events for thirty days."""
+    until = players.server.server.clock.now() + timedelta(days=30)
+    players.server.server.writer.submit(
+        lambda connection: event_bars.bar(connection, player_id, until)
+    ).result()
+
+
+def test_a_barred_player_holds_no_event(field: Callable[[int], Field]) -> None:
+    players = field(2)
+    finish_a_game(players, "ann", "bob")
+    _bar(players, 1)
+    (refused,) = players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
+    assert f"can enter none until {day_in(players, 30)}" in refused.one_line
+    (listed,) = players.server.send(address_of("ann"), "events")
+    assert "Office cup" not in listed.text
+
+
 def test_a_barred_reserve_gets_no_board(field: Callable[[int], Field]) -> None:
     players = field(9)
     gather(players, "Rooks", ROOKS)
     players.says("ann", f"team enter {GAME}")
-
-    def bar(connection: Connection) -> None:
-        until = players.server.server.clock.now() + timedelta(days=30)
-        event_bars.bar(connection, 5, until)
-
-    players.server.server.writer.submit(bar).result()
+    _bar(players, 5)
     players.says("ann", "team order eve ann bob cleo dan")
     with players.server.server.database.reading.connect() as connection:
         entered = [entry.userid for entry in event_entries.of_event(connection, 1)]

@@ -14,7 +14,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, refuse_closed_game
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.events import new_events, team_entries
-from pbmserv.service.events.entering import answer_to_entry
+from pbmserv.service.events.entering import answer_to_entry, refuse_busy_player
 from pbmserv.service.events.kinds.kind import CREATE_EXAMPLE, Kind, Rules
 from pbmserv.service.events.kinds.registry import PLAYERS
 from pbmserv.service.events.names import public_name
@@ -89,6 +89,7 @@ def create_event(context: CommandContext, player: Player, words: Sequence[str]) 
     event = new_events.create(context, kind, game.info.key, until, choices=choices)
     if kind.team_size > 1:
         return team_entries.enter_event(context, player, event)
+    refuse_busy_player(context, player, event)
     event_entries.enter(context.connection, event.id, [player.id], context.now)
     return answer_to_entry(context, player, event)
 
