@@ -121,6 +121,10 @@ def _run(connection: Connection) -> None:
     event_games.add(connection, first, [game])
     events.change(connection, first, status=EventStatus.RUNNING, round=1, due_at=NOW + 30 * DAY)
     assert events.due(connection, NOW, 9) == [second]
+    # An event that runs is not cut off by newer ones.
+    order = (EventStatus.RUNNING, EventStatus.OPEN)
+    assert [event.id for event in event_lists.listed(connection, order, 1)] == [first]
+    assert [event.id for event in event_lists.listed(connection, order, 9)] == [first, second]
     boards.finish(connection, board, {}, NOW)
     assert set(events.due(connection, NOW, 9)) == {first, second}
     assert events.claim(connection, first, NOW) is not None

@@ -63,10 +63,12 @@ _ORDER = (
 
 def overview(context: CommandContext, most: int = MOST) -> list[EventLine]:
     """Return the events in lines: those that take entries first, then those that run."""
-    listed = event_lists.listed(context.connection, _ORDER, most)
-    listed = [event for event in listed if event.game in context.services.registry]
+    listed = [
+        event
+        for event in event_lists.listed(context.connection, _ORDER, most)
+        if event.game in context.services.registry
+    ]
     counts = event_entries.count(context.connection, [event.id for event in listed])
-    listed.sort(key=lambda event: (_ORDER.index(event.status), -event.id))
     return [_line(context, event, counts.get(event.id, 0)) for event in listed]
 
 

@@ -13,7 +13,7 @@ from pbmserv.views.public_facts import EventLine, EventPage, TeamPage
 
 
 def lines(context: CommandContext) -> list[EventLine]:
-    """Return the newest events: those that take entries first."""
+    """Return events in lines: those that take entries first."""
     return pages.overview(context)
 
 
