@@ -164,6 +164,16 @@ def test_too_few_for_a_group_go_to_the_next_cup(field: Callable[[int], Field]) -
     assert any("You are in the next cup" in letter.one_line for letter in players.news("finn"))
 
 
+def test_a_player_left_over_makes_the_next_cup_full(field: Callable[[int], Field]) -> None:
+    players = field(10)
+    players.all_say(f"cup join {GAME}", players.names[:6])
+    players.live(0.1)
+    players.server.move_clock(days=40)  # the scheduler is late
+    players.all_say(f"cup join {GAME}", players.names[6:])
+    letters = players.live(0.1) + players.live(0.1)
+    assert "event-begins" in kinds_to(letters, "finn")
+
+
 def test_a_swiss_with_a_bye(field: Callable[[int], Field], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Swiss, "rules", replace(Swiss.rules, least=7))
     players = field(7)

@@ -245,6 +245,7 @@ def _begin_last_group(
             event_entries.drop(context.connection, event.id, entry.player_id)
         ids = [entry.player_id for entry in waiting]
         event_entries.enter(context.connection, following.id, ids, context.now)
+        events.change(context.connection, following.id, due_at=context.now)  # it may be full
         notifications += letters.news(context, following, waiting, "next-cup", entered=len(waiting))
     elif not begun:
         return cancel(context, event)
