@@ -159,17 +159,8 @@ def start_letters(
         teams: the name of the team by userid; empty unless teams play.
     """
     kind = kind_of(event)
-    groups = event_entries.count_groups(context.connection, event.id)
-    words_to_all = {
-        **asdict(facts(context, event)),
-        "group": group_number,
-        "grouped": groups > 1 or kind.names_groups,
-        "round": event.round,
-        "move_days": kind.terms.forfeit,
-        "total_days": kind.terms.total or 0,
-        "news": [],
-    }
-    letters = []
+    is_grouped = kind.names_groups or event_entries.count_groups(context.connection, event.id) > 1
+    notifications = []
     for player_id in userids:
         player = players.by_id(context.connection, player_id)
         if player is None or not player.active:
@@ -183,16 +174,14 @@ def start_letters(
             since = board.clocks[sitter.seat].since if board.clocks else None
             if since is not None:
                 waiting.append(Waiting(board, sitter, since))
-        shown, more = waiting_boards.entries(context, waiting)
         words = {
-            **words_to_all,
-            "games": games,
-            "bye": not games,
-            "waiting": shown,
-            "more": more,
+            "group": group_number,
+            "grouped": is_grouped,
+            "move_days": kind.terms.forfeit,
+            "total_days": kind.terms.total or 0,
         }
-        letters.append(Notification(player.address, player_id, Part("event-begins", words)))
-    return letters
+        notifications.append(_start_letter(context, event, player, games, waiting, words))
+    return notifications
 
 
 def _game_words(board: BoardRow, sitter: Sitter, teams: Mapping[str, str]) -> Mapping[str, object]:
@@ -220,26 +209,45 @@ def box_letter(
         field: the names of all players, empty if they are many.
         count: the number of all players.
     """
-    now = context.now
     begins = {board.id: _player_begins(context, board) for board in boards}
-    waiting = [Waiting(board, board.sitters[0], now) for board in boards if begins[board.id]]
-    shown, more = waiting_boards.entries(context, waiting)
-    words = {
-        **asdict(facts(context, event)),
-        "round": event.round,
-        "grouped": False,
-        "players": list(field),
-        "count": count,
-        "games": [{"board": board.id, "first": begins[board.id]} for board in boards],
-        "bye": False,
-        "waiting": shown,
-        "more": more,
-        "news": [],
-    }
-    return Notification(player.address, player.id, Part("event-begins", words))
+    games = [{"board": board.id, "first": begins[board.id]} for board in boards]
+    waiting = [
+        Waiting(board, board.sitters[0], context.now) for board in boards if begins[board.id]
+    ]
+    words = {"grouped": False, "players": list(field), "count": count}
+    return _start_letter(context, event, player, games, waiting, words)
 
 
 def _player_begins(context: CommandContext, board: BoardRow) -> bool:
     """Return whether the player, and not the house, makes the first move of a shared box."""
     position = context.position(board)
     return board.sitters[0].seat in position.game.to_act(position.state)
+
+
+def _start_letter(
+    context: CommandContext,
+    event: Event,
+    player: Player,
+    games: Sequence[Mapping[str, object]],
+    waiting: Sequence[Waiting],
+    words: Mapping[str, object],
+) -> Notification:
+    """Return the letter that brings a player new boards of an event.
+
+    Args:
+        games: words about each board; none for a bye.
+        waiting: the boards that wait for the player.
+        words: further words of the letter.
+    """
+    shown, more = waiting_boards.entries(context, waiting)
+    all_words = {
+        **asdict(facts(context, event)),
+        "round": event.round,
+        "games": games,
+        "bye": not games,
+        "waiting": shown,
+        "more": more,
+        "news": [],
+        **words,
+    }
+    return Notification(player.address, player.id, Part("event-begins", all_words))
