@@ -10,7 +10,7 @@ from pbmserv.commands.table.events import EventByNumber, Events
 from pbmserv.errors import Refused
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game, unknown_player, userids_in
+from pbmserv.service.core.lookup import active_player, known_game, userids_in
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.events import course, games, letters, pages, team_entries
 from pbmserv.service.events.entering import answer_to_entry, entered_already, refuse_busy_player
@@ -18,7 +18,6 @@ from pbmserv.service.events.event_creation import create_event
 from pbmserv.service.events.game_event_commands import join_by_game
 from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
-from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.events import event_entries, event_lists, events
 from pbmserv.store.events.events import OVER, Event
@@ -158,9 +157,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
         raise Refused("event-many-invited", most=MOST_INVITED, example=f"events {event.id}")
     invited = []
     for name in names:
-        other = players.active_by_userid(context.connection, name)
-        if other is None:
-            raise unknown_player(context, name)
+        other = active_player(context, name)
         if other.accept == "none":
             raise Refused("unavailable", part=other.userid)
         if other.id not in entries and other.id != player.id:
