@@ -176,6 +176,14 @@ def test_who_challenged_whom_is_judged_when_the_game_ends(server: Correspondence
     assert climbers.order() == ["bob", "carol", "alice"]
 
 
+def test_a_challenger_reads_the_name_of_an_opponent_who_left(server: Correspondence) -> None:
+    climbers = Climbers(server, ("alice", "bob"))
+    board = climbers.challenges("bob", "alice")
+    climbers.say("alice", "ladder leave alice secret blackbox")
+    answer = climbers.say("bob", "ladder show bob secret blackbox")
+    assert f"Board {board}: bob challenges alice." in answer
+
+
 def test_a_player_has_at_most_three_challenges_and_pairs_rest_for_seven_days(
     server: Correspondence,
 ) -> None:

@@ -49,7 +49,15 @@ def table_words(context: CommandContext, game: AnyGame, readers: Collection[int]
             shown += ladder_places.places(connection, ladder.id, around, mine + 2)
         ids = [place.player_id for place in shown]
         running = ladder_challenges.open_challenges(connection, ladder.id, of=ids)
-    names = {place.player_id: place.userid for place in shown}
+    playing = [
+        challenge
+        for challenge in reversed(running)
+        if mine and not set(_pair(challenge)).isdisjoint(readers)
+    ]
+    # An opponent may have left the ladder, or be too far away to be shown.
+    names = players.userids(
+        connection, [player_id for challenge in playing for player_id in _pair(challenge)]
+    )
     return {
         "game": key,
         "title": game.info.title,
@@ -68,11 +76,10 @@ def table_words(context: CommandContext, game: AnyGame, readers: Collection[int]
         "playing": [
             {
                 "board": challenge.board_id,
-                "challenger": names.get(challenge.challenger_id, ""),
-                "defender": names.get(challenge.defender_id, ""),
+                "challenger": names[challenge.challenger_id],
+                "defender": names[challenge.defender_id],
             }
-            for challenge in reversed(running)
-            if mine and not set(_pair(challenge)).isdisjoint(readers)
+            for challenge in playing
         ],
     }
 
