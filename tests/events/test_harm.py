@@ -19,6 +19,7 @@ from pbmserv.service.operators import events as deeds
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.events import event_bars, event_entries, events
 from pbmserv.store.tables.events import EventStatus
+from pbmserv.views.filters import day
 
 OLGA = Signature("olga", "They asked for it.")
 
@@ -45,7 +46,7 @@ def test_a_player_who_is_late_is_barred_and_longer_the_second_time(
     assert players.table(2) == [("bob", 6), ("cleo", 4), ("dan", 2), ("eve", 0)]
     assert "you are no longer entered in every season" not in barred
     (refused,) = players.says("ann", "swiss join chess")
-    assert f"can enter none until {day_in(players, 30)}" in refused.one_line
+    assert f"can enter none until {day(day_in(players, 30))}" in refused.one_line
     players.until(1, EventStatus.RUNNING)
     _play_all_but_ann(players, 1)
     players.live(10.1)
@@ -53,7 +54,7 @@ def test_a_player_who_is_late_is_barred_and_longer_the_second_time(
     *_, barred = [text for text in texts if "enter no event until" in text]
     assert "so you are no longer entered in every season" in barred
     (refused,) = players.says("ann", "swiss join chess")
-    assert f"can enter none until {day_in(players, 90)}" in refused.one_line
+    assert f"can enter none until {day(day_in(players, 90))}" in refused.one_line
     assert "ann" not in players.event(3)["waiting"]
 
 
@@ -324,7 +325,7 @@ def test_a_barred_player_holds_no_event(field: Callable[[int], Field]) -> None:
     finish_a_game(players, "ann", "bob")
     _bar(players, 1)
     (refused,) = players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
-    assert f"can enter none until {day_in(players, 30)}" in refused.one_line
+    assert f"can enter none until {day(day_in(players, 30))}" in refused.one_line
     (listed,) = players.server.send(address_of("ann"), "events")
     assert "Office cup" not in listed.text
 
