@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import partial
 
 import pytest
@@ -328,6 +328,16 @@ def test_a_barred_player_holds_no_event(field: Callable[[int], Field]) -> None:
     assert f"can enter none until {day(day_in(players, 30))}" in refused.one_line
     (listed,) = players.server.send(address_of("ann"), "events")
     assert "Office cup" not in listed.text
+
+
+def test_a_bar_that_ends_in_time_costs_no_season(season: Field) -> None:
+    season.give_up(1)
+    closes = date.fromisoformat(season.event(2)["closes"])
+    left = closes - season.server.server.clock.now().date()
+    season.server.move_clock(days=left.days - 5)
+    _bar(season, 1)
+    season.pass_until(2, EventStatus.CLOSED)
+    assert sorted(season.event(3)["waiting"]) == sorted(season.names)
 
 
 def test_a_barred_reserve_gets_no_board(field: Callable[[int], Field]) -> None:

@@ -240,9 +240,9 @@ def _check_people(connection: Connection, first: int) -> None:
     regulars.add(connection, "chess", 1, NOW)
     third = _event(connection, "league")
     event_bars.bar(connection, 1, NOW + DAY)
-    regulars.enter_all(connection, third, "chess", NOW)
+    regulars.enter_all(connection, third, "chess", NOW, NOW)
     assert event_entries.count(connection, [third]) == {}
-    regulars.enter_all(connection, third, "chess", NOW + 2 * DAY)
+    regulars.enter_all(connection, third, "chess", NOW + DAY, NOW)
     assert event_entries.count(connection, [third]) == {third: 1}
     assert event_entries.mute(connection, third, 1)
     assert not event_entries.mute(connection, third, 1)

@@ -77,7 +77,7 @@ def create(
     event = events.load(connection, event_id)
     assert event is not None
     if kind.recurs:
-        regulars.enter_all(connection, event_id, game, context.now)
+        regulars.enter_all(connection, event_id, game, event.closes_at, context.now)
     return event
 
 
