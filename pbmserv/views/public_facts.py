@@ -539,8 +539,7 @@ class LadderPage:
 
 
 def shape_from(shape: type[T], source: object, **others: Any) -> T:
-    """Return a shape whose fields come from *others*, or from *source* under the same names."""
+    """Return a shape whose fields come from *others*, or from attributes of *source* with the same
+    names."""
     names: list[str] = [part.name for part in fields(cast("Any", shape)) if part.name not in others]
-    if isinstance(source, Mapping):
-        return shape(**{name: source[name] for name in names}, **others)
     return shape(**{name: getattr(source, name) for name in names}, **others)
