@@ -110,7 +110,7 @@ def _run(connection: Connection) -> None:
         1: (2, 1, 2),
         2: (2, None, 2),
     }
-    assert event_draws.ordinals(connection, "chess", first) == {1: (0.0, 0), 2: (0.0, 0)}
+    assert event_draws.ratings_of(connection, "chess", first) == {1: (0.0, 0), 2: (0.0, 0)}
     assert event_entries.count_groups(connection, first) == 2
     assert event_lists.has_entered_before(connection, 1, "league")
     assert [event.id for event in event_lists.of_player(connection, 1, ["open"])] == [second, first]

@@ -123,8 +123,8 @@ def page(context: CommandContext, event: Event, first: int = 1, *, public: bool)
         tables = _of_games(context, event, first)
         group_count = max(sizes, default=0)
     waiting = [entry for entry in entries.values() if entry.group_number is None and entry.is_here]
-    ratings = event_draws.ordinals(context.connection, event.game, event.id)
-    rated_games = {player_id: games for player_id, (_, games) in ratings.items()}
+    ratings = event_draws.ratings_of(context.connection, event.game, event.id)
+    rated_games = {player_id: rating.games for player_id, rating in ratings.items()}
     return shape_from(
         EventPage,
         _line(context, event, sizes.total() + len(waiting)),
