@@ -9,7 +9,7 @@ from pbmserv.commands.table.events import OneTeam, Teams
 from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Part
-from pbmserv.service.events.names import public_name
+from pbmserv.service.events.chosen_names import chosen_name
 from pbmserv.service.events.own_teams import answer_to_member, named_team, own_team, refuse_member
 from pbmserv.service.events.team_entries import enter, withdraw
 from pbmserv.service.events.team_invitations import invite, join
@@ -67,7 +67,7 @@ def _show(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     written = " ".join(words)
     # In a list, a name with a comma would look like two teams.
-    name = "" if "," in written else public_name(context, written, LONGEST_NAME)
+    name = "" if "," in written else chosen_name(context, written, LONGEST_NAME)
     if not key_of(name):
         raise Refused("team-name", most=LONGEST_NAME, example="team create NAME")
     refuse_member(context, player)
