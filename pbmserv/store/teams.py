@@ -47,7 +47,7 @@ class Member:
     Attributes:
         muted: the player wants no words and news of the team.
         active_at: a time at which the player was active.
-        state, address: those of the player's account.
+        state, address, public: those of the player's account.
     """
 
     player_id: int
@@ -58,6 +58,7 @@ class Member:
     active_at: datetime
     state: PlayerState
     address: str
+    public: bool
 
 
 _TEAM = select(*columns_of(Team, teams))

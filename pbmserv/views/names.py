@@ -2,7 +2,7 @@
 
 After ``prefs public=no`` such pages do not name a player. `PublicName` is the type of all names in
 `public_facts`, and only this module makes values of it, so the type checker finds a userid that was
-put there as it is.
+put there as it is. Letters to players, which may show the same facts, hide no name (`ALL_NAMES`).
 """
 
 from __future__ import annotations
@@ -51,6 +51,10 @@ class PublicNames:
             userid: PublicName(f"player {seat}" if userid in self.hidden else userid)
             for seat, userid in enumerate(userids, 1)
         }
+
+
+ALL_NAMES = PublicNames(frozenset())
+"""The names in letters to players, who know each other."""
 
 
 def public_names(connection: Connection, userids: Collection[str]) -> PublicNames:

@@ -91,18 +91,11 @@ class EventLine:
 
 
 @dataclass(frozen=True, slots=True)
-class EventRow:
-    """A player in the table of a group.
+class TableRow:
+    """A player's line in a table, as letters about results show it.
 
     Attributes:
         open: games that still run.
-        forfeits: games lost on time.
-        left: whether the player has left, or was removed.
-        moves: -1 = would move up a group now, 1 = down; 0 = neither: outside of leagues, and for
-            players whose provisional rating decides about their next group.
-        boxes: of a duplicate event, for each box "plays", "finished", "-" for one that does not
-            count, or the place there once all have finished; "1 (+2)" is a game won by 2 points.
-            There `won`, `drawn` and `lost` compare the player with each other one at each box.
     """
 
     place: int
@@ -112,6 +105,22 @@ class EventRow:
     drawn: int
     lost: int
     open: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow(TableRow):
+    """A player in the table of a group.
+
+    Attributes:
+        forfeits: games lost on time.
+        left: whether the player has left, or was removed.
+        moves: -1 = would move up a group now, 1 = down; 0 = neither: outside of leagues, and for
+            players whose provisional rating decides about their next group.
+        boxes: of a duplicate event, for each box "plays", "finished", "-" for one that does not
+            count, or the place there once all have finished; "1 (+2)" is a game won by 2 points.
+            There `won`, `drawn` and `lost` compare the player with each other one at each box.
+    """
+
     sonneborn: int
     buchholz: int
     forfeits: int
@@ -141,6 +150,18 @@ class EventGame:
 
 
 @dataclass(frozen=True, slots=True)
+class MatchGame(EventGame):
+    """A game of a match of teams; its first player is that of the first team, even if the other one
+    began.
+
+    Attributes:
+        number: the board, from 1.
+    """
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class EventTeam:
     """A team in the table of a group.
 
@@ -164,8 +185,6 @@ class EventTeam:
 class EventMatch:
     """A match of two teams, with its games in the order of the boards.
 
-    The first player of each game is that of the first team, even if the other one began.
-
     Attributes:
         first_points, second_points: points of the teams at the boards.
         open: whether a game still runs.
@@ -176,7 +195,7 @@ class EventMatch:
     first_points: int
     second_points: int
     open: bool
-    boards: Sequence[EventGame]
+    boards: Sequence[MatchGame]
 
 
 @dataclass(frozen=True, slots=True)
@@ -520,8 +539,7 @@ class LadderPage:
 
 
 def shape_from(shape: type[T], source: object, **others: Any) -> T:
-    """Return a shape whose fields come from *others*, or from *source* under the same names."""
+    """Return a shape whose fields come from *others*, or from attributes of *source* with the same
+    names."""
     names: list[str] = [part.name for part in fields(cast("Any", shape)) if part.name not in others]
-    if isinstance(source, Mapping):
-        return shape(**{name: source[name] for name in names}, **others)
     return shape(**{name: getattr(source, name) for name in names}, **others)

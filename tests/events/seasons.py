@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from math import ceil
 from time import monotonic, sleep
@@ -137,7 +137,7 @@ class Field:
             assert event is not None
             now = self.server.server.clock.now()
             context = CommandContext(self.server.server.services, connection, NOBODY, now)
-            return pages.page(context, event)
+            return asdict(pages.page(context, event, public=False))
 
     def games(self, number: int) -> Iterator[Mapping[str, Any]]:
         for group in self.event(number)["groups"]:

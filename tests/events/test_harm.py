@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import partial
 
 import pytest
 from asgi_client import load_all, site_of
 from indoors import PASSWORD, address_of
 from seasons import GAME, PAWNS, ROOKS, Field, gather, gather_two, kinds_to
-from sqlalchemy import Connection
 from test_teams import finish_a_game
 
 from pbmserv.errors import OperatorError
@@ -20,6 +19,7 @@ from pbmserv.service.operators import events as deeds
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.events import event_bars, event_entries, events
 from pbmserv.store.tables.events import EventStatus
+from pbmserv.views.filters import day
 
 OLGA = Signature("olga", "They asked for it.")
 
@@ -46,7 +46,7 @@ def test_a_player_who_is_late_is_barred_and_longer_the_second_time(
     assert players.table(2) == [("bob", 6), ("cleo", 4), ("dan", 2), ("eve", 0)]
     assert "you are no longer entered in every season" not in barred
     (refused,) = players.says("ann", "swiss join chess")
-    assert f"can enter none until {day_in(players, 30)}" in refused.one_line
+    assert f"can enter none until {day(day_in(players, 30))}" in refused.one_line
     players.until(1, EventStatus.RUNNING)
     _play_all_but_ann(players, 1)
     players.live(10.1)
@@ -54,7 +54,7 @@ def test_a_player_who_is_late_is_barred_and_longer_the_second_time(
     *_, barred = [text for text in texts if "enter no event until" in text]
     assert "so you are no longer entered in every season" in barred
     (refused,) = players.says("ann", "swiss join chess")
-    assert f"can enter none until {day_in(players, 90)}" in refused.one_line
+    assert f"can enter none until {day(day_in(players, 90))}" in refused.one_line
     assert "ann" not in players.event(3)["waiting"]
 
 
@@ -260,6 +260,13 @@ def test_each_event_has_its_own_way_out_of_its_letters(field: Callable[[int], Fi
     assert sorted(entry.muted for entry in entries if entry) == [False, True]
 
 
+def test_a_board_that_ends_with_an_opponent_is_told_also_without_letters(season: Field) -> None:
+    season.says("ann", "event letters 1 off")
+    season.says("dan", "event leave 1")
+    (letter,) = season.news("ann")
+    assert "dan has left. Board" in letter.one_line
+
+
 # -- cheats and robots ---------------------------------------------------------------------------
 
 
@@ -305,16 +312,39 @@ def test_a_player_holds_two_events_at_a_time(field: Callable[[int], Field]) -> N
     assert "that is as many as one player can have at a time" in refused.one_line
 
 
+def _bar(players: Field, player_id: int) -> None:
+    """Bar a player from events for thirty days."""
+    until = players.server.server.clock.now() + timedelta(days=30)
+    players.server.server.writer.submit(
+        lambda connection: event_bars.bar(connection, player_id, until)
+    ).result()
+
+
+def test_a_barred_player_holds_no_event(field: Callable[[int], Field]) -> None:
+    players = field(2)
+    finish_a_game(players, "ann", "bob")
+    _bar(players, 1)
+    (refused,) = players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
+    assert f"can enter none until {day(day_in(players, 30))}" in refused.one_line
+    (listed,) = players.server.send(address_of("ann"), "events")
+    assert "Office cup" not in listed.text
+
+
+def test_a_bar_that_ends_in_time_costs_no_season(season: Field) -> None:
+    season.give_up(1)
+    closes = date.fromisoformat(season.event(2)["closes"])
+    left = closes - season.server.server.clock.now().date()
+    season.server.move_clock(days=left.days - 5)
+    _bar(season, 1)
+    season.pass_until(2, EventStatus.CLOSED)
+    assert sorted(season.event(3)["waiting"]) == sorted(season.names)
+
+
 def test_a_barred_reserve_gets_no_board(field: Callable[[int], Field]) -> None:
     players = field(9)
     gather(players, "Rooks", ROOKS)
     players.says("ann", f"team enter {GAME}")
-
-    def bar(connection: Connection) -> None:
-        until = players.server.server.clock.now() + timedelta(days=30)
-        event_bars.bar(connection, 5, until)
-
-    players.server.server.writer.submit(bar).result()
+    _bar(players, 5)
     players.says("ann", "team order eve ann bob cleo dan")
     with players.server.server.database.reading.connect() as connection:
         entered = [entry.userid for entry in event_entries.of_event(connection, 1)]

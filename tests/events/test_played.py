@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import new_events
 from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.events.kinds.swiss import Swiss
+from pbmserv.service.operators import events as operators_of_events
+from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.events import event_entries, event_games
 from pbmserv.store.tables.events import EventStatus
 
@@ -122,6 +125,24 @@ def test_winners_of_monthly_cups_play_a_final(field: Callable[[int], Field]) -> 
     assert players.table(2) == [("ann", 2), ("bob", 0)]
 
 
+def test_a_final_that_was_postponed_is_announced_for_its_new_day(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(5)
+    players.all_say(f"cup join {GAME}")
+    players.live(0.1)
+    players.give_up(1)
+    players.until(1, FINISHED)
+    postpone = partial(operators_of_events.postpone, number=2, starts="2027-08-01")
+    players.server.operators.do(Signature("olga", "Holidays."), postpone)
+    players.all_say(f"cup join {GAME}", players.names[1:])
+    players.until(3, RUNNING)
+    players.give_up(3)
+    players.until(3, FINISHED)
+    (won,) = (letter for letter in players.news("bob") if "You play in the final" in letter.text)
+    assert "begins on 1 August 2027" in won.one_line
+
+
 def test_the_winner_of_a_december_cup_plays_in_the_final_of_that_year(
     field: Callable[[int], Field],
 ) -> None:
@@ -141,6 +162,16 @@ def test_too_few_for_a_group_go_to_the_next_cup(field: Callable[[int], Field]) -
     players.until(1, RUNNING)
     assert players.event(2)["waiting"] == ["finn"]
     assert any("You are in the next cup" in letter.one_line for letter in players.news("finn"))
+
+
+def test_a_player_left_over_makes_the_next_cup_full(field: Callable[[int], Field]) -> None:
+    players = field(10)
+    players.all_say(f"cup join {GAME}", players.names[:6])
+    players.live(0.1)
+    players.server.move_clock(days=40)  # the scheduler is late
+    players.all_say(f"cup join {GAME}", players.names[6:])
+    letters = players.live(0.1) + players.live(0.1)
+    assert "event-begins" in kinds_to(letters, "finn")
 
 
 def test_a_swiss_with_a_bye(field: Callable[[int], Field], monkeypatch: pytest.MonkeyPatch) -> None:

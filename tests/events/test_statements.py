@@ -110,7 +110,7 @@ def _check_events(connection: Connection) -> None:
         1: (2, 1, 2),
         2: (2, None, 2),
     }
-    assert event_draws.ordinals(connection, "chess", first) == {1: (0.0, 0), 2: (0.0, 0)}
+    assert event_draws.ratings_of(connection, "chess", first) == {1: (0.0, 0), 2: (0.0, 0)}
     assert event_entries.count_groups(connection, first) == 2
     assert event_lists.has_entered_before(connection, 1, "league")
     assert [event.id for event in event_lists.of_player(connection, 1, ["open"])] == [second, first]
@@ -121,6 +121,10 @@ def _check_events(connection: Connection) -> None:
     event_games.add(connection, first, [game])
     events.change(connection, first, status=EventStatus.RUNNING, round=1, due_at=NOW + 30 * DAY)
     assert events.due(connection, NOW, 9) == [second]
+    # An event that runs is not cut off by newer ones.
+    order = (EventStatus.RUNNING, EventStatus.OPEN)
+    assert [event.id for event in event_lists.listed(connection, order, 1)] == [first]
+    assert [event.id for event in event_lists.listed(connection, order, 9)] == [first, second]
     boards.finish(connection, board, {}, NOW)
     assert set(events.due(connection, NOW, 9)) == {first, second}
     assert events.claim(connection, first, NOW) is not None
@@ -236,9 +240,9 @@ def _check_people(connection: Connection, first: int) -> None:
     regulars.add(connection, "chess", 1, NOW)
     third = _event(connection, "league")
     event_bars.bar(connection, 1, NOW + DAY)
-    regulars.enter_all(connection, third, "chess", NOW)
+    regulars.enter_all(connection, third, "chess", NOW, NOW)
     assert event_entries.count(connection, [third]) == {}
-    regulars.enter_all(connection, third, "chess", NOW + 2 * DAY)
+    regulars.enter_all(connection, third, "chess", NOW + DAY, NOW)
     assert event_entries.count(connection, [third]) == {third: 1}
     assert event_entries.mute(connection, third, 1)
     assert not event_entries.mute(connection, third, 1)

@@ -8,6 +8,7 @@ from headers import one_line
 from running import Correspondence, Letter
 from sqlalchemy import select, update
 
+from pbmserv.service.ladder import tables
 from pbmserv.service.schedule import scheduler
 from pbmserv.store.ladders import ladder_challenges, ladder_places, ladders
 from pbmserv.store.tables.accounts import addresses
@@ -174,6 +175,24 @@ def test_who_challenged_whom_is_judged_when_the_game_ends(server: Correspondence
     climbers.resigns("carol", up)  # bob, the defender of old, is now the lower one
     climbers.news()
     assert climbers.order() == ["bob", "carol", "alice"]
+
+
+def test_a_challenger_reads_the_name_of_an_opponent_who_left(server: Correspondence) -> None:
+    climbers = Climbers(server, ("alice", "bob"))
+    board = climbers.challenges("bob", "alice")
+    climbers.say("alice", "ladder leave alice secret blackbox")
+    answer = climbers.say("bob", "ladder show bob secret blackbox")
+    assert f"Board {board}: bob challenges alice." in answer
+
+
+def test_a_stranger_reads_the_top_alone(
+    server: Correspondence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "TOP", 1)
+    climbers = Climbers(server, ("alice", "bob"))
+    server.sign_up("carol")
+    answer = climbers.say("carol", "ladder show carol secret blackbox")
+    assert "There are 2 players; these are the first. To join" in answer
 
 
 def test_a_player_has_at_most_three_challenges_and_pairs_rest_for_seven_days(

@@ -8,7 +8,7 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import unknown_player
+from pbmserv.service.core.lookup import active_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import Said, said_again
 from pbmserv.service.core.words_for_others import no_words, words_for_others
@@ -37,10 +37,7 @@ def message(context: CommandContext, command: Message) -> Answer:
     for userid in command.userids:
         if userid in BOT_USERIDS:
             raise Refused("house-deaf", part=userid, example="help message")
-        player = players.active_by_userid(context.connection, userid)
-        if player is None:
-            raise unknown_player(context, userid)
-        to.append(player)
+        to.append(active_player(context, userid))
     return _send_words(context, sender, to, words_for_others(context))
 
 

@@ -163,6 +163,18 @@ def players_of(context: CommandContext, userids: Sequence[str]) -> list[Player]:
     return named_players
 
 
+def active_player(context: CommandContext, userid: str) -> Player:
+    """Return the active player with this userid.
+
+    Raises:
+        Refused: there is none.
+    """
+    player = players.active_by_userid(context.connection, userid)
+    if player is None:
+        raise unknown_player(context, userid)
+    return player
+
+
 def unknown_player(context: CommandContext, userid: str) -> Refused:
     """Return the refusal for a userid that does not exist."""
     # Everybody can read the names of players at boards.

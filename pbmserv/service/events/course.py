@@ -217,9 +217,9 @@ def _begin_next_group(
     context: CommandContext, event: Event, entries: Sequence[Entry]
 ) -> list[Notification]:
     """Begin the next group, whose players have the order in which they entered."""
-    ratings = event_draws.ordinals(context.connection, event.game, event.id)
+    ratings = event_draws.ratings_of(context.connection, event.game, event.id)
     group_number = max(event_games.groups(context.connection, event.id, 1), default=0) + 1
-    group = [Entrant(entry.player_id, ratings[entry.player_id][0]) for entry in entries]
+    group = [Entrant(entry.player_id, ratings[entry.player_id].ordinal) for entry in entries]
     _store_groups(context, event, [group], group_number)
     ends_at = event.closes_at + kind_of(event).length_of_round(event)
     events.change(context.connection, event.id, round=1, ends_at=ends_at)
@@ -245,6 +245,7 @@ def _begin_last_group(
             event_entries.drop(context.connection, event.id, entry.player_id)
         ids = [entry.player_id for entry in waiting]
         event_entries.enter(context.connection, following.id, ids, context.now)
+        events.change(context.connection, following.id, due_at=context.now)  # it may be full
         notifications += letters.news(context, following, waiting, "next-cup", entered=len(waiting))
     elif not begun:
         return cancel(context, event)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.outcome import Answer, Part
+from pbmserv.service.core.outcome import Answer
 from pbmserv.service.events import letters
 from pbmserv.service.events.kinds.kind import MOST_ENTERED, Rules
 from pbmserv.store.accounts import persons
@@ -33,28 +33,38 @@ def refuse_busy_player(context: CommandContext, player: Player, event: Event | N
 
 def entered_already(context: CommandContext, event: Event) -> Refused:
     """Return the refusal of a second entry."""
-    name = letters.facts(context, event)["name"]
+    name = letters.facts(context, event).name
     return Refused("event-entered", part=name, example=f"events {event.id}")
 
 
 def answer_to_entry(
-    context: CommandContext, player: Player, event: Event, **words: object
+    context: CommandContext,
+    player: Player,
+    event: Event,
+    *,
+    once: bool = False,
+    digest: bool = False,
 ) -> Answer:
-    """Return the answer to a player who has entered an event."""
+    """Return the answer to a player who has entered an event.
+
+    Args:
+        once: whether the player has entered only one of the events that recur.
+        digest: whether the entry has given the player the daily digest.
+    """
     count = event_entries.count(context.connection, [event.id]).get(event.id, 0)
     rules = Rules.of(event)
-    facts = {
-        **letters.facts(context, event),
-        "what": "entered",
-        "entered": count,
-        "least": rules.least,
-        "most": rules.most,
-        "boxes": rules.boxes,
-        "own": event.is_own,
-        "invited": rules.invited,
-        "holds": player.id == event.owner_id,
-        "once": False,
-        "digest": False,
-        **words,
-    }
-    return Answer((Part("event-entry", facts),))
+    part = letters.entry_part(
+        context,
+        event,
+        "entered",
+        entered=count,
+        least=rules.least,
+        most=rules.most,
+        boxes=rules.boxes,
+        own=event.is_own,
+        invited=rules.invited,
+        holds=player.id == event.owner_id,
+        once=once,
+        digest=digest,
+    )
+    return Answer((part,))

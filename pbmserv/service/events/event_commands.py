@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import timedelta
 
 from pbmserv.commands.table.events import EventByNumber, Events
 from pbmserv.errors import Refused
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game, unknown_player, userids_in
+from pbmserv.service.core.lookup import active_player, known_game, userids_in
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.events import course, games, letters, pages, team_entries
 from pbmserv.service.events.entering import answer_to_entry, entered_already, refuse_busy_player
@@ -17,7 +18,6 @@ from pbmserv.service.events.event_creation import create_event
 from pbmserv.service.events.game_event_commands import join_by_game
 from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
-from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.events import event_entries, event_lists, events
 from pbmserv.store.events.events import OVER, Event
@@ -95,7 +95,6 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         raise Refused("event-not-entered", part=f"event {event.id}", example="events")
     if event.status in OVER:
         raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
-    facts = letters.facts(context, event)  # before it changes
     status, notifications = "before", list[Notification]()
     if entry.group_number is None:
         _take_back(context, player, event)
@@ -106,7 +105,7 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         assert after is not None
         status = str(after.status)
     context.current.speaker, context.current.focus = player, None
-    part = Part("event-entry", {**facts, "what": "withdrawn", "status": status})
+    part = letters.entry_part(context, event, "withdrawn", status=status)
     return Answer((part,), tuple(notifications))
 
 
@@ -126,16 +125,14 @@ def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> A
     if event_entries.of_player(context.connection, event.id, player.id) is None:
         raise Refused("event-not-entered", part=f"event {event.id}", example="events")
     event_entries.change(context.connection, event.id, player.id, muted=wanted == "off")
-    facts = letters.facts(context, event)
-    return Answer((Part("event-entry", {**facts, "what": "letters", "on": wanted == "on"}),))
+    return Answer((letters.entry_part(context, event, "letters", on=wanted == "on"),))
 
 
 def _cancel(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _own(context, player, words, "cancel")
     notifications = course.cancel(context, event, by=player.userid)
     others = tuple(letter for letter in notifications if letter.player_id != player.id)
-    part = Part("event-entry", {**letters.facts(context, event), "what": "cancelled"})
-    return Answer((part,), others)
+    return Answer((letters.entry_part(context, event, "cancelled"),), others)
 
 
 def _own(context: CommandContext, player: Player, words: Sequence[str], verb: str) -> Event:
@@ -160,9 +157,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
         raise Refused("event-many-invited", most=MOST_INVITED, example=f"events {event.id}")
     invited = []
     for name in names:
-        other = players.active_by_userid(context.connection, name)
-        if other is None:
-            raise unknown_player(context, name)
+        other = active_player(context, name)
         if other.accept == "none":
             raise Refused("unavailable", part=other.userid)
         if other.id not in entries and other.id != player.id:
@@ -170,12 +165,9 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
     contact.refuse_blocked_players(context, player.id, invited)
     ids = [other.id for other in invited]
     event_entries.enter(context.connection, event.id, ids, context.now, EntryStatus.INVITED)
-    facts = letters.facts(context, event)
-    invitation = Part("event-news", {**facts, "what": "invited", "by": player.userid})
-    part = Part(
-        "event-entry",
-        {**facts, "what": "invited", "names": [other.userid for other in invited]},
-    )
+    names = [other.userid for other in invited]
+    part = letters.entry_part(context, event, "invited", names=names)
+    invitation = letters.news_part(context, event, "invited", by=player.userid)
     return Answer(
         (part,), tuple(Notification(guest.address, guest.id, invitation) for guest in invited)
     )
@@ -200,12 +192,12 @@ def show_events(context: CommandContext, command: Events) -> Answer:
         Refused: there is no such event.
     """
     if not command.subjects:
-        return Answer(
-            (Part("events", {"rows": pages.overview(context), "game": context.usual_game}),)
-        )
+        rows = [asdict(line) for line in pages.overview(context)]
+        return Answer((Part("events", {"rows": rows, "game": context.usual_game}),))
     number, group = (*command.subjects, "1")[:2]
     # Somebody may have written "events alice secret".
     context.current.echo_hidden = not number.lstrip("#").isdigit()
     event = _numbered(context, [number], "events NUMBER")
     first = int(group) if group.isascii() and group.isdecimal() and len(group) < 6 else 1
-    return Answer((Part("event", pages.page(context, event, max(1, first))),))
+    page = pages.page(context, event, max(1, first), public=False)
+    return Answer((Part("event", asdict(page)),))

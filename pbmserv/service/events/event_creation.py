@@ -14,10 +14,10 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, refuse_closed_game
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.events import new_events, team_entries
-from pbmserv.service.events.entering import answer_to_entry
+from pbmserv.service.events.chosen_names import chosen_name
+from pbmserv.service.events.entering import answer_to_entry, refuse_busy_player
 from pbmserv.service.events.kinds.kind import CREATE_EXAMPLE, Kind, Rules
 from pbmserv.service.events.kinds.registry import PLAYERS
-from pbmserv.service.events.names import public_name
 from pbmserv.service.time.localtime import end_of_day, local_date, read_date
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import histories
@@ -72,7 +72,7 @@ def create_event(context: CommandContext, player: Player, words: Sequence[str]) 
     [-boxes=3|-games=3] [-house=best] [options]``"""
     plain, pairs = _split(words)
     kind, game, rest = _kind_and_game(context, plain)
-    name = public_name(context, " ".join(rest), LONGEST_NAME)
+    name = chosen_name(context, " ".join(rest), LONGEST_NAME)
     if not name:
         raise Refused("event-name", most=LONGEST_NAME, example=CREATE_EXAMPLE)
     if not histories.of_player(context.connection, player.id, None, 1):
@@ -89,6 +89,7 @@ def create_event(context: CommandContext, player: Player, words: Sequence[str]) 
     event = new_events.create(context, kind, game.info.key, until, choices=choices)
     if kind.team_size > 1:
         return team_entries.enter_event(context, player, event)
+    refuse_busy_player(context, player, event)
     event_entries.enter(context.connection, event.id, [player.id], context.now)
     return answer_to_entry(context, player, event)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pbmserv.service.core.context import CommandContext
@@ -20,22 +21,38 @@ from pbmserv.store.events.event_entries import Entry
 from pbmserv.store.events.events import Event
 from pbmserv.store.shared_boxes.event_boxes import SeatAt
 from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.views.names import ALL_NAMES
+from pbmserv.views.public_facts import TableRow, shape_from
 
 
-def facts(context: CommandContext, event: Event) -> dict[str, Any]:
-    """Return the words that name an event."""
+@dataclass(frozen=True, slots=True)
+class EventFacts:
+    """The name and the days of an event, as letters and pages have them; see `EventPage`."""
+
+    event: int
+    kind: str
+    game: str
+    title: str
+    name: str
+    starts: str
+    closes: str
+    ends: str
+    house: str
+
+
+def facts(context: CommandContext, event: Event) -> EventFacts:
     title = context.services.registry.titles[event.game]
-    return {
-        "event": event.id,
-        "kind": event.kind,
-        "game": event.game,
-        "title": title,
-        "name": _name_of(event, title),
-        "starts": f"{event.starts_at:%Y-%m-%d}",
-        "closes": f"{event.closes_at:%Y-%m-%d}",
-        "ends": f"{event.ends_at:%Y-%m-%d}" if event.ends_at else "",
-        "house": Rules.of(event).house,
-    }
+    return EventFacts(
+        event=event.id,
+        kind=event.kind,
+        game=event.game,
+        title=title,
+        name=_name_of(event, title),
+        starts=f"{event.starts_at:%Y-%m-%d}",
+        closes=f"{event.closes_at:%Y-%m-%d}",
+        ends=f"{event.ends_at:%Y-%m-%d}" if event.ends_at else "",
+        house=Rules.of(event).house,
+    )
 
 
 def _name_of(event: Event, title: str) -> str:
@@ -47,16 +64,42 @@ def _name_of(event: Event, title: str) -> str:
     return kind_of(event).name(event, title)
 
 
-def row_of(line: Line, userid: str) -> Mapping[str, object]:
-    """Return the words of a line in a table."""
-    return {
-        "place": line.place,
-        "userid": userid,
-        "points": line.points,
-        "won": line.won,
-        "drawn": line.drawn,
-        "lost": line.lost,
-    }
+def table_rows(lines: Iterable[Line], entries: Mapping[int, Entry]) -> list[dict[str, Any]]:
+    """Return the words of lines of a table.
+
+    Args:
+        entries: those of the players by id.
+    """
+    return [
+        asdict(shape_from(TableRow, line, userid=ALL_NAMES.of(entries[line.player_id].userid)))
+        for line in lines
+    ]
+
+
+def entry_part(context: CommandContext, event: Event, topic: str, **words: Any) -> Part:
+    """Return the answer to a player about an entry or an event of the player's own.
+
+    Args:
+        topic: what the letter tells: see ``letters/event-entry.j2``.
+        words: further words of the letter.
+    """
+    return _part("event-entry", context, event, topic, words)
+
+
+def news_part(context: CommandContext, event: Event, topic: str, **words: Any) -> Part:
+    """Return news of an event.
+
+    Args:
+        topic: what the letter tells: see ``letters/event-news.j2``.
+        words: further words of the letter.
+    """
+    return _part("event-news", context, event, topic, words)
+
+
+def _part(
+    letter: str, context: CommandContext, event: Event, topic: str, words: Mapping[str, Any]
+) -> Part:
+    return Part(letter, {**asdict(facts(context, event)), "what": topic, **words})
 
 
 def news(
@@ -66,17 +109,19 @@ def news(
     topic: str,
     *,
     boards: Sequence[SeatAt] = (),
+    ends_board: bool = False,
     **words: Any,
 ) -> list[Notification]:
     """Return a letter about an event to each of some players who want letters about it.
 
     Args:
         topic: what the letter tells: see ``letters/event-news.j2``.
+        ends_board: whether boards of the readers have ended, and no other letter says so. Then
+            players who want no letters about the event get this one, too.
         boards: finished boards of these players, which the letter shows.
         words: further words of the letter.
     """
-    words = {**facts(context, event), "what": topic, **words}
-    part = Part("event-news", words)
+    part = news_part(context, event, topic, **words)
     if boards:
         shown = [
             {
@@ -88,11 +133,11 @@ def news(
             }
             for place in boards
         ]
-        part = Part("event-ends", {**words, "waiting": [], "more": [], "news": shown})
+        part = Part("event-ends", {**part.words, "waiting": [], "more": [], "news": shown})
     return [
         Notification(entry.address, entry.player_id, part)
         for entry in entries
-        if entry.state == PlayerState.ACTIVE and not entry.muted
+        if entry.state == PlayerState.ACTIVE and (ends_board or not entry.muted)
     ]
 
 
@@ -114,17 +159,8 @@ def start_letters(
         teams: the name of the team by userid; empty unless teams play.
     """
     kind = kind_of(event)
-    groups = event_entries.count_groups(context.connection, event.id)
-    words_to_all = {
-        **facts(context, event),
-        "group": group_number,
-        "grouped": groups > 1 or kind.names_groups,
-        "round": event.round,
-        "move_days": kind.terms.forfeit,
-        "total_days": kind.terms.total or 0,
-        "news": [],
-    }
-    letters = []
+    is_grouped = kind.names_groups or event_entries.count_groups(context.connection, event.id) > 1
+    notifications = []
     for player_id in userids:
         player = players.by_id(context.connection, player_id)
         if player is None or not player.active:
@@ -138,16 +174,14 @@ def start_letters(
             since = board.clocks[sitter.seat].since if board.clocks else None
             if since is not None:
                 waiting.append(Waiting(board, sitter, since))
-        shown, more = waiting_boards.entries(context, waiting)
         words = {
-            **words_to_all,
-            "games": games,
-            "bye": not games,
-            "waiting": shown,
-            "more": more,
+            "group": group_number,
+            "grouped": is_grouped,
+            "move_days": kind.terms.forfeit,
+            "total_days": kind.terms.total or 0,
         }
-        letters.append(Notification(player.address, player_id, Part("event-begins", words)))
-    return letters
+        notifications.append(_start_letter(context, event, player, games, waiting, words))
+    return notifications
 
 
 def _game_words(board: BoardRow, sitter: Sitter, teams: Mapping[str, str]) -> Mapping[str, object]:
@@ -175,26 +209,45 @@ def box_letter(
         field: the names of all players, empty if they are many.
         count: the number of all players.
     """
-    now = context.now
     begins = {board.id: _player_begins(context, board) for board in boards}
-    waiting = [Waiting(board, board.sitters[0], now) for board in boards if begins[board.id]]
-    shown, more = waiting_boards.entries(context, waiting)
-    words = {
-        **facts(context, event),
-        "round": event.round,
-        "grouped": False,
-        "players": list(field),
-        "count": count,
-        "games": [{"board": board.id, "first": begins[board.id]} for board in boards],
-        "bye": False,
-        "waiting": shown,
-        "more": more,
-        "news": [],
-    }
-    return Notification(player.address, player.id, Part("event-begins", words))
+    games = [{"board": board.id, "first": begins[board.id]} for board in boards]
+    waiting = [
+        Waiting(board, board.sitters[0], context.now) for board in boards if begins[board.id]
+    ]
+    words = {"grouped": False, "players": list(field), "count": count}
+    return _start_letter(context, event, player, games, waiting, words)
 
 
 def _player_begins(context: CommandContext, board: BoardRow) -> bool:
     """Return whether the player, and not the house, makes the first move of a shared box."""
     position = context.position(board)
     return board.sitters[0].seat in position.game.to_act(position.state)
+
+
+def _start_letter(
+    context: CommandContext,
+    event: Event,
+    player: Player,
+    games: Sequence[Mapping[str, object]],
+    waiting: Sequence[Waiting],
+    words: Mapping[str, object],
+) -> Notification:
+    """Return the letter that brings a player new boards of an event.
+
+    Args:
+        games: words about each board; none for a bye.
+        waiting: the boards that wait for the player.
+        words: further words of the letter.
+    """
+    shown, more = waiting_boards.entries(context, waiting)
+    all_words = {
+        **asdict(facts(context, event)),
+        "round": event.round,
+        "games": games,
+        "bye": not games,
+        "waiting": shown,
+        "more": more,
+        "news": [],
+        **words,
+    }
+    return Notification(player.address, player.id, Part("event-begins", all_words))

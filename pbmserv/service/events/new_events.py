@@ -77,7 +77,7 @@ def create(
     event = events.load(connection, event_id)
     assert event is not None
     if kind.recurs:
-        regulars.enter_all(connection, event_id, game, context.now)
+        regulars.enter_all(connection, event_id, game, event.closes_at, context.now)
     return event
 
 
@@ -110,11 +110,10 @@ def plan_following(context: CommandContext, event: Event, starts_at: datetime) -
 def enter_final(context: CommandContext, game: str, year: int, player_id: int) -> str:
     """Enter a player for the final of a year's cups; return the day of its start, ``""`` if it has
     begun."""
-    starts_at = final_starts(year)
     final = events.of_number(context.connection, FINAL, game, year)
     if final is not None and final.status != EventStatus.OPEN:
         return ""
     if final is None:
-        final = create(context, SERVERS[FINAL], game, starts_at, number=year)
+        final = create(context, SERVERS[FINAL], game, final_starts(year), number=year)
     event_entries.enter(context.connection, final.id, [player_id], context.now)
-    return f"{starts_at:%Y-%m-%d}"
+    return f"{final.starts_at:%Y-%m-%d}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.service.events.teams import LONGEST_NAME, facts, key_of, own_facts
+from pbmserv.service.events.teams import LONGEST_NAME, facts, key_of, words_for_members
 from pbmserv.store import teams
 from pbmserv.store.accounts import persons
 from pbmserv.store.accounts.players import Player
@@ -42,7 +42,7 @@ def answer_to_member(
         notifications: letters to others.
         words: further words of the letter.
     """
-    part = Part("team", {**own_facts(context, team), "what": topic, **words})
+    part = Part("team", {**words_for_members(context, team), "what": topic, **words})
     return Answer((part,), tuple(notifications))
 
 
@@ -84,7 +84,7 @@ def led_team(context: CommandContext, player: Player) -> Team:
 def refuse_unless_captain(context: CommandContext, player: Player, team: Team) -> None:
     """Refuse a member who does not lead the team."""
     if team.captain_id != player.id:
-        captain = facts(context, team)["captain"]
+        captain = facts(context, team, public=False).captain
         raise Refused("team-captain-only", part=captain, example="team")
 
 

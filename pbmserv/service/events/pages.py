@@ -6,7 +6,7 @@ They hold results of games that are over, and never anything about a running boa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pbmserv.engine.time_spans import zone
@@ -24,6 +24,16 @@ from pbmserv.store.events.event_entries import Entry
 from pbmserv.store.events.event_games import Pairing
 from pbmserv.store.events.events import Event
 from pbmserv.store.tables.events import EntryStatus, EventStatus
+from pbmserv.views.names import PublicName, PublicNames
+from pbmserv.views.public_facts import (
+    EventGame,
+    EventGroup,
+    EventLine,
+    EventPage,
+    EventRow,
+    TeamResult,
+    shape_from,
+)
 
 MOST = 100
 """Events in a list."""
@@ -51,52 +61,60 @@ _ORDER = (
 )
 
 
-def overview(context: CommandContext, most: int = MOST) -> list[dict[str, Any]]:
+def overview(context: CommandContext, most: int = MOST) -> list[EventLine]:
     """Return the events in lines: those that take entries first, then those that run."""
-    listed = event_lists.listed(context.connection, _ORDER, most)
-    listed = [event for event in listed if event.game in context.services.registry]
-    counts = event_entries.count(context.connection, [event.id for event in listed])
-    listed.sort(key=lambda event: (_ORDER.index(event.status), -event.id))
-    return [
-        {
-            **letters.facts(context, event),
-            "status": str(event.status),
-            "round": event.round,
-            "entered": counts.get(event.id, 0) // kind_of(event).team_size,
-            "most": Rules.of(event).most,
-            "invited": Rules.of(event).invited,
-            "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
-        }
-        for event in listed
+    listed = [
+        event
+        for event in event_lists.listed(context.connection, _ORDER, most)
+        if event.game in context.services.registry
     ]
+    counts = event_entries.count(context.connection, [event.id for event in listed])
+    return [_line(context, event, counts.get(event.id, 0)) for event in listed]
 
 
-def of_team(context: CommandContext, team_id: int) -> list[dict[str, Any]]:
+def _line(context: CommandContext, event: Event, players: int) -> EventLine:
+    """Return an event in a line.
+
+    Args:
+        players: the number of players who have entered.
+    """
+    rules = Rules.of(event)
+    return shape_from(
+        EventLine,
+        letters.facts(context, event),
+        status=str(event.status),
+        finished=f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
+        round=event.round,
+        entered=players // kind_of(event).team_size,
+        most=rules.most,
+        invited=rules.invited,
+    )
+
+
+def of_team(context: CommandContext, team_id: int) -> list[TeamResult]:
     """Return the newest events of a team, with its place in each that is over."""
     return [
-        {
-            "event": event.id,
-            "name": letters.facts(context, event)["name"],
-            "status": str(event.status),
-            "place": place,
-        }
+        TeamResult(event.id, letters.facts(context, event).name, str(event.status), place)
         for event, place in event_lists.of_team(context.connection, team_id, MOST_OF_TEAM)
         if event.game in context.services.registry
     ]
 
 
-def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any]:
+def page(context: CommandContext, event: Event, first: int = 1, *, public: bool) -> EventPage:
     """Return what everybody may know of an event.
 
     Args:
         first: the first of the groups whose tables are returned, at most `GROUPS`; of a duplicate
             event, the part of its table (`shared_boxes.LINES`).
+        public: whether everybody may read the page, so that it hides names.
     """
     kind, rules = kind_of(event), Rules.of(event)
     terms = kind.terms_of(event)
     entries = {
         entry.player_id: entry for entry in event_entries.of_event(context.connection, event.id)
     }
+    hidden = (entry.userid for entry in entries.values() if public and not entry.public)
+    names = PublicNames(frozenset(hidden))
     sizes = group_sizes(entries.values())
     if kind.shares_boxes:
         tables = _of_boxes(context, event, first)
@@ -105,32 +123,28 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         tables = _of_games(context, event, first)
         group_count = max(sizes, default=0)
     waiting = [entry for entry in entries.values() if entry.group_number is None and entry.is_here]
-    ratings = event_draws.ordinals(context.connection, event.game, event.id)
-    rated_games = {player_id: games for player_id, (_, games) in ratings.items()}
-    return {
-        **letters.facts(context, event),
-        "status": str(event.status),
-        "round": event.round,
-        "rounds": kind.rounds,
-        "options": list(event.options),
-        "least": rules.least,
-        "most": rules.most,
-        "size": rules.size,
-        "boxes": list(range(1, rules.boxes + 1)) if tables.marks else [],
-        "invited": rules.invited,
-        "own": event.is_own,
-        "move_days": terms.forfeit,
-        "total_days": terms.total or 0,
-        "waiting": [entry.userid for entry in waiting[:NAMED]],
-        "entered": (sizes.total() + len(waiting)) // kind.team_size,
-        "first": first,
-        "group_count": group_count,
-        "groups": [
-            _group(kind, number, sizes[number], entries, tables, rated_games)
+    ratings = event_draws.ratings_of(context.connection, event.game, event.id)
+    rated_games = {player_id: rating.games for player_id, rating in ratings.items()}
+    return shape_from(
+        EventPage,
+        _line(context, event, sizes.total() + len(waiting)),
+        rounds=kind.rounds,
+        options=list(event.options),
+        least=rules.least,
+        size=rules.size,
+        boxes=list(range(1, rules.boxes + 1)) if tables.marks else [],
+        house=rules.house,
+        own=event.is_own,
+        move_days=terms.forfeit,
+        total_days=terms.total or 0,
+        waiting=[names.of(entry.userid) for entry in waiting[:NAMED]],
+        first=first,
+        group_count=group_count,
+        groups=[
+            _group(kind, number, sizes[number], entries, tables, rated_games, names)
             for number in sorted(tables.lines)
         ],
-        "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
-    }
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,55 +186,58 @@ def _group(
     entries: Mapping[int, Entry],
     tables: _Tables,
     rated_games: Mapping[int, int],
-) -> dict[str, Any]:
+    names: PublicNames,
+) -> EventGroup:
     """Return what everybody may know of a group, or of a part of the one table.
 
     Args:
         size: number of players in the group.
         rated_games: number of rated games of each player.
+        names: makes the names of the players; several nameless ones get numbers.
     """
+    lines = tables.lines[group_number]
+    removed = [
+        entry.userid
+        for entry in entries.values()
+        if entry.group_number == group_number and entry.status == EntryStatus.REMOVED
+    ]
+    in_group = names.at_board([*(entries[line.player_id].userid for line in lines), *removed])
+
+    def name_of(player_id: int) -> PublicName:
+        userid = entries[player_id].userid
+        return in_group.get(userid) or names.of(userid)
+
     teams = tables.teams.get(group_number)
-    return {
-        "number": group_number,
-        "rows": [
-            {
-                **letters.row_of(line, entries[line.player_id].userid),
-                "open": line.open,
-                "sonneborn": line.sonneborn,
-                "buchholz": line.buchholz,
-                "forfeits": line.forfeits,
-                "left": entries[line.player_id].status != EntryStatus.ENTERED,
-                "boxes": tables.marks.get(line.player_id, []),
-                "moves": kind.movement(
+    return EventGroup(
+        number=group_number,
+        rows=[
+            shape_from(
+                EventRow,
+                line,
+                userid=name_of(line.player_id),
+                left=entries[line.player_id].status != EntryStatus.ENTERED,
+                moves=kind.movement(
                     group_number, line.place, size, rated_games.get(line.player_id, 0)
                 ),
-            }
-            for line in tables.lines[group_number]
+                boxes=tables.marks.get(line.player_id, []),
+            )
+            for line in lines
         ],
-        "games": [
-            _game(game, entries) for game in tables.games if game.group_number == group_number
+        games=[
+            shape_from(
+                EventGame,
+                game,
+                first=name_of(game.first_id),
+                second=name_of(game.second_id) if game.second_id else "",
+                board=game.board_id,
+            )
+            for game in tables.games
+            if game.group_number == group_number
         ],
-        "teams": [team_events.row_of(line, teams) for line in teams.lines] if teams else [],
-        "matches": team_events.matches_of(teams) if teams else [],
-        "removed": [
-            entry.userid
-            for entry in entries.values()
-            if entry.group_number == group_number and entry.status == EntryStatus.REMOVED
-        ],
-    }
-
-
-def _game(game: Pairing, entries: Mapping[int, Entry]) -> dict[str, Any]:
-    first, second = entries.get(game.first_id), entries.get(game.second_id or 0)
-    return {
-        "round": game.round,
-        "first": first.userid if first else "",
-        "second": second.userid if second else "",
-        "board": game.board_id,
-        "first_points": game.first_points,
-        "second_points": game.second_points,
-        "reason": game.reason,
-    }
+        removed=[in_group[userid] for userid in removed],
+        teams=team_events.team_rows(teams) if teams else [],
+        matches=team_events.team_matches(teams, name_of) if teams else [],
+    )
 
 
 def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any]]:
@@ -242,7 +259,8 @@ def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any
             continue
         table = _weekly_table(context, event, entry.group_number, player.id)
         if table:
-            tables.append({**letters.facts(context, event), "group": entry.group_number, **table})
+            facts = asdict(letters.facts(context, event))
+            tables.append({**facts, "group": entry.group_number, **table})
     return tables[:TABLES]
 
 
@@ -254,16 +272,12 @@ def _weekly_table(
         group = team_events.groups_of(context, event, (group_number, group_number)).get(
             group_number
         )
-        teams = [team_events.row_of(line, group) for line in group.lines] if group else []
-        is_news = any(row["open"] for row in teams) and any(row["board_points"] for row in teams)
-        return {"teams": teams} if is_news else {}
+        teams = team_events.team_rows(group) if group else []
+        is_news = any(row.open for row in teams) and any(row.board_points for row in teams)
+        return {"teams": [asdict(row) for row in teams]} if is_news else {}
     lines = paired_games.tables(context, event, (group_number, group_number)).get(group_number, [])
     if not (any(line.open for line in lines) and any(line.points for line in lines)):
         return {}
     entries = event_entries.of_event(context.connection, event.id, group_number)
-    userids = {entry.player_id: entry.userid for entry in entries}
-    rows = [
-        {**letters.row_of(line, userids[line.player_id]), "open": line.open}
-        for line in around(lines, player_id)
-    ]
-    return {"rows": rows}
+    by_player = {entry.player_id: entry for entry in entries}
+    return {"rows": letters.table_rows(around(lines, player_id), by_player)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
 from pbmserv.engine.record import FORFEIT
 from pbmserv.engine.types import LAPSED, Outcome, Seat
@@ -18,19 +17,13 @@ from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
 from pbmserv.service.core.said import UNSAID
 from pbmserv.service.events import letters, new_events, team_events
+from pbmserv.service.events.bars import bar_late_player
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import DRAW, LOSS, WIN, Contestant, Line
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.events import (
-    event_bars,
-    event_entries,
-    event_games,
-    event_lists,
-    events,
-    regulars,
-)
+from pbmserv.store.events import event_entries, event_games
 from pbmserv.store.events.event_entries import Entry
 from pbmserv.store.events.event_games import Pairing
 from pbmserv.store.events.events import Event
@@ -40,12 +33,6 @@ from pbmserv.store.tables.boards import RUNNING, BoardStatus
 from pbmserv.store.tables.events import EntryStatus
 
 NOT_COUNTED = (None, None)
-
-BAR, LONG_BAR = timedelta(days=30), timedelta(days=90)
-"""Time without new entries after a loss on time, and after another loss during that time."""
-
-ENDING_LOSSES, RECENT = 2, timedelta(days=200)
-"""Losses on time, in events that began within this time, that end the recurring entry."""
 
 
 # -- boards and tables ---------------------------------------------------------------------------
@@ -195,7 +182,7 @@ def settle_next(
         for player in game.late
     )
     for player, losses in losses_on_time.items():
-        notifications += _penalise(context, event, player, losses)
+        notifications += bar_late_player(context, event, player, losses)
     return notifications
 
 
@@ -300,7 +287,7 @@ def decide(
         boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
         ids = [sitter.player_id for sitter in board.sitters]
         entries = event_entries.of_event(context.connection, event.id, player_ids=ids)
-        return letters.news(context, event, entries, "annulled", board=board.id)
+        return letters.news(context, event, entries, "annulled", ends_board=True, board=board.id)
     sitter = board.sitters[losers[0]]
     position = context.position(board)
     after = position.lapse(sitter.seat) if len(losers) > 1 else position.forfeit(sitter.seat)
@@ -397,38 +384,12 @@ def _remove(context: CommandContext, event: Event, player_id: int, why: str) -> 
                 event,
                 [other],
                 "opponent-out",
+                ends_board=True,
                 player=entry.userid,
                 board=board.id,
                 why=why,
             )
-    return [*notifications, *letters.news(context, event, [entry], "out", why=why)]
-
-
-def _penalise(
-    context: CommandContext, event: Event, player_id: int, losses: int
-) -> list[Notification]:
-    """Bar a player who lost on time from new entries; two losses end the recurring entry, also to
-    the next season."""
-    connection = context.connection
-    entry = event_entries.of_player(connection, event.id, player_id)
-    if entry is None:
-        return []
-    event_entries.change(connection, event.id, player_id, forfeits=entry.forfeits + losses)
-    is_barred = event_bars.barred_until(connection, [player_id], context.now) is not None
-    span: timedelta = LONG_BAR if is_barred else BAR
-    until = context.now + span
-    event_bars.bar(connection, player_id, until)
-    recent = context.now - RECENT
-    ended = (
-        kind_of(event).recurs
-        and event_lists.count_forfeits(connection, event, player_id, recent) >= ENDING_LOSSES
-        and regulars.drop(connection, event.game, player_id)
-    )
-    if ended and (
-        following := events.open_event(connection, event.kind, event.game, context.now)
-    ):  # the recurring entry has entered it
-        event_entries.drop(connection, following.id, player_id)
-    return letters.news(context, event, [entry], "barred", until=f"{until:%Y-%m-%d}", ended=ended)
+    return [*notifications, *letters.news(context, event, [entry], "out", ends_board=True, why=why)]
 
 
 # -- the end -------------------------------------------------------------------------------------
@@ -487,7 +448,7 @@ def _tell_group(
     if has_winner and year is not None and best_here is not None:
         final = new_events.enter_final(context, event.game, year, best_here)
     size = len(event_entries.of_event(connection, event.id, group_number))
-    rows = [letters.row_of(line, entries[line.player_id].userid) for line in lines]
+    rows = letters.table_rows(lines, entries)
     notifications: list[Notification] = []
     for line in waiting:
         event_entries.change(connection, event.id, line.player_id, place=line.place)

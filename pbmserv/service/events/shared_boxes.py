@@ -250,17 +250,13 @@ def tell_next(
     for line in portion:
         entry = entries[line.player_id]
         event_entries.change(context.connection, event.id, entry.player_id, place=line.place)
-        rows = [
-            letters.row_of(shown, entries[shown.player_id].userid)
-            for shown in around(lines, line.player_id)
-        ]
         notifications += letters.news(
             context,
             event,
             [entry],
             "ended",
             boards=given_up.get(line.player_id, ()),
-            rows=rows,
+            rows=letters.table_rows(around(lines, line.player_id), entries),
             group=GROUP,
             place=line.place,
             round=event.round,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 
 from pbmserv.commands.table.events import OneTeam, Teams
 from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Part
-from pbmserv.service.events.names import public_name
+from pbmserv.service.events.chosen_names import chosen_name
 from pbmserv.service.events.own_teams import answer_to_member, named_team, own_team, refuse_member
 from pbmserv.service.events.team_entries import enter, withdraw
 from pbmserv.service.events.team_invitations import invite, join
 from pbmserv.service.events.team_members import hand_over, leave, remove, set_order
-from pbmserv.service.events.teams import LONGEST_NAME, facts, key_of, listed
+from pbmserv.service.events.teams import LONGEST_NAME, key_of, listed, words_for_all
 from pbmserv.store import teams
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import histories
@@ -41,7 +42,9 @@ def one_team(context: CommandContext, command: OneTeam) -> Answer:
 
 def show_teams(context: CommandContext, command: Teams) -> Answer:  # noqa: ARG001
     """``teams``: list the teams."""
-    return Answer((Part("teams", {"rows": listed(context)}),))
+    return Answer(
+        (Part("teams", {"rows": [asdict(team) for team in listed(context, public=False)]}),)
+    )
 
 
 def _show_own(context: CommandContext, player: Player) -> Answer:
@@ -58,13 +61,13 @@ def _show_own(context: CommandContext, player: Player) -> Answer:
 
 def _show(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:  # noqa: ARG001
     team = named_team(context, words)
-    return Answer((Part("team", {**facts(context, team), "what": "shown"}),))
+    return Answer((Part("team", {**words_for_all(context, team), "what": "shown"}),))
 
 
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     written = " ".join(words)
     # In a list, a name with a comma would look like two teams.
-    name = "" if "," in written else public_name(context, written, LONGEST_NAME)
+    name = "" if "," in written else chosen_name(context, written, LONGEST_NAME)
     if not key_of(name):
         raise Refused("team-name", most=LONGEST_NAME, example="team create NAME")
     refuse_member(context, player)

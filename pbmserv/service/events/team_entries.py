@@ -11,6 +11,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, refuse_closed_game
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.events import course, letters, new_events, team_events
+from pbmserv.service.events.entering import entered_already
 from pbmserv.service.events.kinds.kind import MOST_ENTERED, Rules
 from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.events.own_teams import (
@@ -78,9 +79,8 @@ def _entered(
         for entry in event_entries.of_event(context.connection, event.id)
         if entry.status == EntryStatus.ENTERED
     ]
-    facts = letters.facts(context, event)
     if any(entry.team_id == team.id for entry in entries):
-        raise Refused("event-entered", part=facts["name"], example=f"events {event.id}")
+        raise entered_already(context, event)
     _refuse_busy_players(context, lineup, entries)
     most = Rules.of(event).most
     entered_ids = {entry.team_id for entry in entries if entry.team_id is not None}
@@ -91,10 +91,11 @@ def _entered(
     team_events.set_lineup(context, event, team, ids)
     if entered == most:
         course.begin_now(context, event)
+    facts = letters.facts(context, event)
     about = {
         "event": event.id,
-        "event_name": facts["name"],
-        "starts": facts["starts"],
+        "event_name": facts.name,
+        "starts": facts.starts,
         "most_teams": most,
         "begins_now": entered == most,
         "own_event": event.owner_id == player.id,
@@ -165,7 +166,7 @@ def withdraw_from(
 
 def _withdrawn(context: CommandContext, player: Player, team: Team, event: Event) -> Answer:
     team_events.set_lineup(context, event, team, [])
-    name = letters.facts(context, event)["name"]
+    name = letters.facts(context, event).name
     notifications = news(context, team, "withdrawn", without=player.id, event_name=name)
     return answer_to_member(context, team, "withdrawn", notifications, event_name=name)
 

@@ -6,9 +6,8 @@ line-up follows the order of the team; then it is fixed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification
@@ -25,6 +24,8 @@ from pbmserv.store.events.event_games import Pairing
 from pbmserv.store.events.events import Event
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.teams import Member, Team
+from pbmserv.views.names import PublicName
+from pbmserv.views.public_facts import EventMatch, EventTeam, MatchGame, shape_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def _enter_present_lineup(
     set_lineup(context, event, team, players if is_complete else [])
     if is_complete:
         return ()
-    name = letters.facts(context, event)["name"]
+    name = letters.facts(context, event).name
     return news(context, team, "short", event_name=name)
 
 
@@ -201,7 +202,7 @@ def tell_group(
     if not waiting:
         return None
     notifications: list[Notification] = []
-    rows = [row_of(line, group) for line in group.lines]
+    rows = [asdict(row) for row in team_rows(group)]
     for line in group.lines:
         players = [entry for entry in waiting if (entry.team_id or 0) == line.team]
         for entry in players:
@@ -220,54 +221,49 @@ def tell_group(
     return notifications
 
 
-def row_of(line: TeamLine, group: Group) -> dict[str, Any]:
-    """Return a line of the table of a group."""
-    return {
-        "place": line.place,
-        "team": group.names[line.team],
-        "points": line.points,
-        "board_points": line.board_points,
-        "won": line.won,
-        "drawn": line.drawn,
-        "lost": line.lost,
-        "open": line.open,
-    }
+def team_rows(group: Group) -> list[EventTeam]:
+    """Return the table of a group."""
+    return [shape_from(EventTeam, line, team=group.names[line.team]) for line in group.lines]
 
 
-def matches_of(group: Group) -> list[dict[str, Any]]:
-    """Return the matches of a group, each with its boards."""
+def team_matches(group: Group, name_of: Callable[[int], PublicName]) -> list[EventMatch]:
+    """Return the matches of a group, each with its boards.
+
+    Args:
+        name_of: returns the name of a player.
+    """
     return [
-        {
-            "first": group.names[match.first],
-            "second": group.names[match.second],
-            "first_points": match.first_points,
-            "second_points": match.second_points,
-            "open": match.is_open,
-            "boards": [_board_of(group, match, game) for game in match.games],
-        }
+        EventMatch(
+            first=group.names[match.first],
+            second=group.names[match.second],
+            first_points=match.first_points,
+            second_points=match.second_points,
+            open=match.is_open,
+            boards=[_match_game(group, match, game, name_of) for game in match.games],
+        )
         for match in group.matches
     ]
 
 
-def _board_of(group: Group, match: Match, game: Pairing) -> dict[str, Any]:
+def _match_game(
+    group: Group, match: Match, game: Pairing, name_of: Callable[[int], PublicName]
+) -> MatchGame:
     """Return a board of a match, with the player of its first team in front."""
-    names = [
-        group.players[player_id].userid if player_id else ""
-        for player_id in (game.first_id, game.second_id)
-    ]
-    points = [game.first_points, game.second_points]
-    if game.second_id and group.players[game.first_id].team_id != match.first:
-        names.reverse()
-        points.reverse()
-    return {
-        "number": (game.number - 1) % BOARDS + 1,
-        "first": names[0],
-        "second": names[1],
-        "board": game.board_id,
-        "first_points": points[0],
-        "second_points": points[1],
-        "reason": game.reason,
-    }
+    first_id, second_id = game.first_id, game.second_id
+    points = game.first_points, game.second_points
+    if second_id and group.players[first_id].team_id != match.first:
+        first_id, second_id = second_id, first_id
+        points = points[::-1]
+    return MatchGame(
+        round=game.round,
+        number=(game.number - 1) % BOARDS + 1,
+        first=name_of(first_id),
+        second=name_of(second_id) if second_id else "",
+        board=game.board_id,
+        first_points=points[0],
+        second_points=points[1],
+        reason=game.reason,
+    )
 
 
 def _teams(entries: Sequence[Entry]) -> list[int]:

@@ -8,12 +8,11 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import unknown_player, userids_in
+from pbmserv.service.core.lookup import active_player, userids_in
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.events.own_teams import answer_to_member, led_team, named_team, refuse_member
-from pbmserv.service.events.teams import MOST_MEMBERS, facts, news
+from pbmserv.service.events.teams import MOST_MEMBERS, news, words_for_all
 from pbmserv.store import teams
-from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.tables.teams import MemberStatus
 from pbmserv.store.teams import Team
@@ -33,7 +32,7 @@ def invite(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         raise Refused("team-many-invited", most=MOST_INVITED, example="team")
     others: list[Player] = []
     for name in names:
-        other = _named(context, name)
+        other = active_player(context, name)
         before = teams.member_of(context.connection, team.id, other.id)
         if before is not None and before.status == MemberStatus.DECLINED:
             raise Refused("team-declined", part=other.userid, team=team.name, example="team")
@@ -45,7 +44,7 @@ def invite(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
     contact.refuse_blocks_among(context, others)
     for other in others:
         teams.set_member(context.connection, team.id, other.id, MemberStatus.INVITED, context.now)
-    part = Part("team-invited", {**facts(context, team), "inviter": player.userid})
+    part = Part("team-invited", {**words_for_all(context, team), "inviter": player.userid})
     letters = [Notification(other.address, other.id, part) for other in others]
     names = [other.userid for other in others]
     return answer_to_member(context, team, "invited", letters, names=names)
@@ -98,7 +97,7 @@ def decline_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
             for notification in news(context, team, "declined", player=player.userid)
             if notification.player_id == team.captain_id
         ]
-    part = Part("team", {**facts(context, team), "what": "declined"})
+    part = Part("team", {**words_for_all(context, team), "what": "declined"})
     return Answer((part,), tuple(notifications))
 
 
@@ -112,10 +111,3 @@ def _locked_team(context: CommandContext, team_id: int) -> Team:
     if team is None or team.key is None:
         raise Refused("team-gone", example="teams")
     return team
-
-
-def _named(context: CommandContext, name: str) -> Player:
-    player = players.active_by_userid(context.connection, name)
-    if player is None:
-        raise unknown_player(context, name)
-    return player

@@ -12,7 +12,7 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.events import team_events
 from pbmserv.service.events.own_teams import answer_to_member, led_team, lock_events, own_team
 from pbmserv.service.events.team_captains import appoint
-from pbmserv.service.events.teams import BOARDS, facts, news
+from pbmserv.service.events.teams import BOARDS, news, words_for_all
 from pbmserv.store import teams
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -24,7 +24,7 @@ def leave(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
     lock_events(context, player)
     team = own_team(context, player)
     teams.remove(context.connection, team.id, player.id)
-    part = Part("team", {**facts(context, team), "what": "left"})
+    part = Part("team", {**words_for_all(context, team), "what": "left"})
     notifications = news(context, team, "left", player=player.userid)
     if team.captain_id == player.id:
         notifications = appoint(context, team, "left")
@@ -76,7 +76,7 @@ def remove(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         raise Refused("team-yourself", part="remove", example="team leave")
     teams.remove(context.connection, team.id, other.id)
     notifications = team_events.follow_order(context, team)
-    words_to_other = {**facts(context, team), "what": "removed"}
+    words_to_other = {**words_for_all(context, team), "what": "removed"}
     letter = Notification(other.address, other.id, Part("team-news", words_to_other))
     return answer_to_member(context, team, "removed", [letter, *notifications], player=other.userid)
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.store import teams
 from pbmserv.store.accounts import players
-from pbmserv.store.accounts.players import Player
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.teams import MemberStatus
 from pbmserv.store.teams import Member, Team
+from pbmserv.views.names import ALL_NAMES, PublicNames
+from pbmserv.views.public_facts import TeamPage
 
 BOARDS = 4
 """Boards of a match, and members who play, in the order that the captain sets."""
@@ -31,41 +33,64 @@ def key_of(name: str) -> str:
     return _NOT_IN_KEYS.sub("-", name.casefold()).strip("-")[:40]
 
 
-def facts(context: CommandContext, team: Team) -> dict[str, Any]:
-    """Return the words about a team for everybody, without the invitations."""
-    return _facts(context, team, teams.members(context.connection, team.id))
+def facts(context: CommandContext, team: Team, *, public: bool) -> TeamPage:
+    """Return the facts of a team, without its events.
+
+    Args:
+        public: whether everybody may read them, so that they hide names.
+    """
+    members = teams.members(context.connection, team.id)
+    return _facts(context, team, members, public=public)
 
 
-def _facts(context: CommandContext, team: Team, members: Sequence[Member]) -> dict[str, Any]:
-    captain: Member | Player | None = next(
-        (member for member in members if member.player_id == team.captain_id), None
+def _facts(
+    context: CommandContext, team: Team, members: Sequence[Member], *, public: bool
+) -> TeamPage:
+    userids = [member.userid for member in members]
+    captain = _captain(context, team, members)
+    hidden = {member.userid for member in members if not member.public}
+    if captain not in userids:
+        hidden.add(captain)
+    names = PublicNames(frozenset(hidden)) if public else ALL_NAMES
+    shown = names.at_board(userids)
+    return TeamPage(
+        team=team.id,
+        key=team.key or "",
+        name=team.name,
+        captain=shown.get(captain) or names.of(captain),
+        members=[shown[userid] for userid in userids],
+        boards=BOARDS,
+        created=f"{team.created_at:%Y-%m-%d}",
+        events=[],
     )
-    if captain is None:  # the captain left, and there is no successor yet
-        captain = players.by_id(context.connection, team.captain_id)
-    return {
-        "team": team.id,
-        "name": team.name,
-        "key": team.key or "",
-        "captain": captain.userid if captain is not None else "",
-        "members": [member.userid for member in members],
-        "invited": [],
-        "created": f"{team.created_at:%Y-%m-%d}",
-        "boards": BOARDS,
-        "most": MOST_MEMBERS,
-    }
 
 
-def own_facts(context: CommandContext, team: Team) -> dict[str, Any]:
-    """Return the words about a team for its members, with the invitations."""
-    invited = teams.members(context.connection, team.id, MemberStatus.INVITED)
-    return {**facts(context, team), "invited": [member.userid for member in invited]}
+def _captain(context: CommandContext, team: Team, members: Sequence[Member]) -> str:
+    """Return the userid of the captain, who may have left before there is a successor."""
+    for member in members:
+        if member.player_id == team.captain_id:
+            return member.userid
+    captain = players.by_id(context.connection, team.captain_id)
+    return captain.userid if captain is not None else ""
 
 
-def listed(context: CommandContext) -> list[dict[str, Any]]:
-    """Return the facts of all teams, by name."""
+def listed(context: CommandContext, *, public: bool) -> list[TeamPage]:
+    """Return the facts of all teams, by name; see `facts`."""
     all_teams = teams.listed(context.connection, MOST_LISTED)
     members = teams.members_by_team(context.connection, [team.id for team in all_teams])
-    return [_facts(context, team, members.get(team.id, ())) for team in all_teams]
+    return [_facts(context, team, members.get(team.id, ()), public=public) for team in all_teams]
+
+
+def words_for_all(context: CommandContext, team: Team) -> dict[str, Any]:
+    """Return the words of a letter about a team for everybody, without the invitations."""
+    return {**asdict(facts(context, team, public=False)), "invited": [], "most": MOST_MEMBERS}
+
+
+def words_for_members(context: CommandContext, team: Team) -> dict[str, Any]:
+    """Return the words of a letter about a team for its members, with the invitations."""
+    invited = teams.members(context.connection, team.id, MemberStatus.INVITED)
+    names = [member.userid for member in invited]
+    return {**words_for_all(context, team), "invited": names}
 
 
 def news(
@@ -78,7 +103,7 @@ def news(
         without: a player who gets none: the one who caused it.
         words: further words of the letter.
     """
-    part = Part("team-news", {**own_facts(context, team), "what": topic, **words})
+    part = Part("team-news", {**words_for_members(context, team), "what": topic, **words})
     return [
         Notification(member.address, member.player_id, part)
         for member in teams.members(context.connection, team.id)

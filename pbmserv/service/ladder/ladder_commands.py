@@ -13,7 +13,7 @@ from pbmserv.service.boards.new_boards import Proposal, make_board
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game, refuse_closed_game, unknown_player
+from pbmserv.service.core.lookup import active_player, known_game, refuse_closed_game
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.ladder.ranks import APART, MOST_OUTGOING, best_target, most_incoming
@@ -268,9 +268,7 @@ def _named_target(
     Raises:
         Refused: there is no such player, or not in this ladder, or not within the range.
     """
-    player = players.active_by_userid(context.connection, name)
-    if player is None:
-        raise unknown_player(context, name)
+    player = active_player(context, name)
     place = ladder_places.of_player(context.connection, ladder.id, player.id)
     if place is None:
         raise Refused("ladder-not-there", part=name, example=example)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from datetime import timedelta
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from pbmserv.engine.registry import AnyGame
@@ -12,7 +12,9 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.ladder.ranks import best_target, order_before
 from pbmserv.store.accounts import players
 from pbmserv.store.ladders import ladder_challenges, ladder_places, ladder_reigns, ladders
-from pbmserv.views.names import public_names
+from pbmserv.store.ladders.ladder_places import Movement, Place
+from pbmserv.store.ladders.ladder_reigns import Reign
+from pbmserv.views.names import PublicNames, public_names
 from pbmserv.views.public_facts import Climb, Fame, LadderGame, LadderPage, Rung
 
 TOP, AROUND = 20, 12
@@ -47,7 +49,15 @@ def table_words(context: CommandContext, game: AnyGame, readers: Collection[int]
             shown += ladder_places.places(connection, ladder.id, around, mine + 2)
         ids = [place.player_id for place in shown]
         running = ladder_challenges.open_challenges(connection, ladder.id, of=ids)
-    names = {place.player_id: place.userid for place in shown}
+    playing = [
+        challenge
+        for challenge in reversed(running)
+        if mine and not set(_pair(challenge)).isdisjoint(readers)
+    ]
+    # An opponent may have left the ladder, or be too far away to be shown.
+    names = players.userids(
+        connection, [player_id for challenge in playing for player_id in _pair(challenge)]
+    )
     return {
         "game": key,
         "title": game.info.title,
@@ -66,11 +76,10 @@ def table_words(context: CommandContext, game: AnyGame, readers: Collection[int]
         "playing": [
             {
                 "board": challenge.board_id,
-                "challenger": names.get(challenge.challenger_id, ""),
-                "defender": names.get(challenge.defender_id, ""),
+                "challenger": names[challenge.challenger_id],
+                "defender": names[challenge.defender_id],
             }
-            for challenge in reversed(running)
-            if mine and not set(_pair(challenge)).isdisjoint(readers)
+            for challenge in playing
         ],
     }
 
@@ -100,22 +109,11 @@ def ladder_page(context: CommandContext, game: AnyGame) -> LadderPage:
             *userids.values(),
         },
     )
-    before = order_before([place.player_id for place in places], movements)
-    ranks_before = {player_id: rank for rank, player_id in enumerate(before, 1)}
-    rungs = [
-        Rung(
-            rank=place.rank,
-            userid=names.of(place.userid),
-            before=ranks_before.get(place.player_id),
-            joined=f"{place.joined_at:%Y-%m-%d}",
-        )
-        for place in places[:ON_A_PAGE]
-    ]
     return LadderPage(
         game=key,
         title=game.info.title,
         count=len(places),
-        rungs=rungs,
+        rungs=_rungs(places, movements, names),
         running=[
             LadderGame(
                 board=challenge.board_id,
@@ -125,26 +123,45 @@ def ladder_page(context: CommandContext, game: AnyGame) -> LadderPage:
             )
             for challenge in running
         ],
-        climbs=[
-            Climb(
-                number=movement.id,
-                userid=names.of(movement.userid),
-                before=movement.before,
-                after=movement.after,
-                why=movement.why,
-                board=movement.board_id,
-                at=f"{movement.created_at:%Y-%m-%dT%H:%M:%SZ}",
-            )
-            for movement in movements[:MOVEMENTS]
-        ],
-        fame=[
-            Fame(
-                userid=names.of(reign.userid),
-                since=f"{reign.began_at:%Y-%m-%d}",
-                until=f"{reign.ended_at:%Y-%m-%d}" if reign.ended_at else "",
-                days=((reign.ended_at or context.now) - reign.began_at).days,
-            )
-            for reign in fame
-        ],
+        climbs=[_climb(movement, names) for movement in movements[:MOVEMENTS]],
+        fame=[_fame(reign, names, context.now) for reign in fame],
         days=ladder_reigns.FAME.days,
+    )
+
+
+def _rungs(
+    places: Sequence[Place], movements: Sequence[Movement], names: PublicNames
+) -> list[Rung]:
+    """Return the first places, each with the rank before these movements."""
+    before = order_before([place.player_id for place in places], movements)
+    ranks_before = {player_id: rank for rank, player_id in enumerate(before, 1)}
+    return [
+        Rung(
+            rank=place.rank,
+            userid=names.of(place.userid),
+            before=ranks_before.get(place.player_id),
+            joined=f"{place.joined_at:%Y-%m-%d}",
+        )
+        for place in places[:ON_A_PAGE]
+    ]
+
+
+def _climb(movement: Movement, names: PublicNames) -> Climb:
+    return Climb(
+        number=movement.id,
+        userid=names.of(movement.userid),
+        before=movement.before,
+        after=movement.after,
+        why=movement.why,
+        board=movement.board_id,
+        at=f"{movement.created_at:%Y-%m-%dT%H:%M:%SZ}",
+    )
+
+
+def _fame(reign: Reign, names: PublicNames, now: datetime) -> Fame:
+    return Fame(
+        userid=names.of(reign.userid),
+        since=f"{reign.began_at:%Y-%m-%d}",
+        until=f"{reign.ended_at:%Y-%m-%d}" if reign.ended_at else "",
+        days=((reign.ended_at or now) - reign.began_at).days,
     )

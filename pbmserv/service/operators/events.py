@@ -10,7 +10,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.plurals import counted
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
-from pbmserv.service.core.outcome import Notification, Part
+from pbmserv.service.core.outcome import Notification
 from pbmserv.service.events import course, games, letters, new_events, pages, paired_games
 from pbmserv.service.events.kinds.kind import Kind
 from pbmserv.service.events.kinds.registry import SERVERS, kind_of
@@ -136,8 +136,7 @@ def remove(context: CommandContext, by: Signature, number: int, userid: str) -> 
     else:
         notifications = games.withdraw(context, event, entry.player_id)
         events.change(context.connection, number, due_at=context.now)
-    facts = letters.facts(context, event)
-    part = Part("event-news", {**facts, "what": "taken-out", "why": by.why})
+    part = letters.news_part(context, event, "taken-out", why=by.why)
     own = Notification(entry.address, entry.player_id, part)
     summary = f"{entry.userid} is out of event {number}."
     return Deed(
@@ -175,7 +174,14 @@ def decide(context: CommandContext, by: Signature, number: int, result: str) -> 
     ids = [player_id for player_id in (game.first_id, game.second_id) if player_id is not None]
     entries = event_entries.of_event(context.connection, event.id, player_ids=ids)
     notifications = letters.news(
-        context, event, entries, "decided", board=number, why=by.why, result=_in_words(result)
+        context,
+        event,
+        entries,
+        "decided",
+        ends_board=True,
+        board=number,
+        why=by.why,
+        result=_in_words(result),
     )
     facts = {"board": number, "before": before, "after": list(RESULTS[result])}
     summary = f"Board {number} of event {event.id}: {_in_words(result)}."
@@ -215,14 +221,14 @@ def event_lines(context: CommandContext, most: int) -> list[tuple[str, ...]]:
     """Return the events in lines, as ``pbmserv event list`` prints them."""
     return [
         (
-            str(row["event"]),
-            row["name"],
-            row["status"],
-            str(row["entered"]),
-            row["starts"],
-            row["ends"],
+            str(event.event),
+            event.name,
+            event.status,
+            str(event.entered),
+            event.starts,
+            event.ends,
         )
-        for row in pages.overview(context, most)
+        for event in pages.overview(context, most)
     ]
 
 

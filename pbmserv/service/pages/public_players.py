@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any
 
 from pbmserv.commands.grammar.word_forms import USERID
 from pbmserv.engine.registry import AnyGame, shown_options
@@ -22,7 +21,7 @@ from pbmserv.store import scores
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import histories, seeks
 from pbmserv.store.boards.histories import EndedGame, Met
-from pbmserv.views.names import PublicName, PublicNames, public_names
+from pbmserv.views.names import ALL_NAMES, public_names
 from pbmserv.views.public_facts import (
     FinishedBoard,
     KindScores,
@@ -31,7 +30,6 @@ from pbmserv.views.public_facts import (
     PublicPlayer,
     RunningBoard,
     Seek,
-    Standing,
     StandingsTable,
     Streak,
     Tally,
@@ -93,43 +91,16 @@ def _end(game: EndedGame) -> histories.Behind:
 
 def standings(context: CommandContext) -> list[StandingsTable]:
     """Return the best players of each game."""
-    return [_standings_table(context, game) for game in context.services.registry]
+    registry = context.services.registry
+    return [rating_tables.best_players(context, game, public=True) for game in registry]
 
 
 def standings_of(context: CommandContext, key: str) -> StandingsTable | None:
     """Return the best players of a game; `None` if there is no such game."""
     registry = context.services.registry
-    return _standings_table(context, registry.newest(key)) if key in registry else None
-
-
-def _standings_table(context: CommandContext, game: AnyGame) -> StandingsTable:
-    words = rating_tables.best_players(context, game)
-    names = public_names(
-        context.connection, {row["userid"] for row in (*words["rows"], *words["below"])}
-    )
-    return StandingsTable(
-        game=words["game"],
-        title=words["title"],
-        rows=[_standing(row, names.of(row["userid"]), row["rank"]) for row in words["rows"]],
-        below=[_standing(row, names.of(row["userid"])) for row in words["below"]],
-        more=words["more"],
-        bots=words["bots"],
-        sure_after=words["sure_after"],
-        opponents=words["opponents"],
-    )
-
-
-def _standing(row: Mapping[str, Any], name: PublicName, rank: int | None = None) -> Standing:
-    return Standing(
-        userid=name,
-        rank=rank,
-        rating=row["shown"],
-        provisional=row["provisional"],
-        games=row["games"],
-        won=row["wins"],
-        lost=row["losses"],
-        drawn=row["draws"],
-    )
+    if key not in registry:
+        return None
+    return rating_tables.best_players(context, registry.newest(key), public=True)
 
 
 def ladder(context: CommandContext, key: str) -> LadderPage | None:
@@ -175,16 +146,15 @@ def player_page(context: CommandContext, userid: str) -> PublicPlayer | None:
     if player is None:
         return None
     connection = context.connection
-    name = PublicNames(frozenset()).of(player.userid)
     games = {game.info.key: game for game in context.services.registry}
     met = [board for board in histories.met(connection, player.id, MET) if board.game in games]
     opponents = public_names(connection, {board.userid for board in met})
     ended = histories.of_player(connection, player.id, None, game_lists.LISTED)
     best = scores.best_by_kind(connection, player.id, KINDS)
     return PublicPlayer(
-        userid=name,
+        userid=ALL_NAMES.of(player.userid),
         bot=player.userid in BOT_USERIDS,
-        ratings=_ratings(context, player, name),
+        ratings=_ratings(context, player),
         ended=finished_boards(context, ended, "%Y-%m-%d"),
         running=_running(context, player),
         seeks=_seeks(context, seeks.of_player(connection, player.id)),
@@ -205,12 +175,11 @@ def player_page(context: CommandContext, userid: str) -> PublicPlayer | None:
     )
 
 
-def _ratings(context: CommandContext, player: Player, name: PublicName) -> list[PlayerRating]:
+def _ratings(context: CommandContext, player: Player) -> list[PlayerRating]:
     """Return a rating for each game that was played; if there is none, one without a standing."""
     ratings = []
     for game in context.services.registry:
-        row = rating_tables.shown_standing(context, game, player)
-        standing = None if row is None else _standing(row, name)
+        standing = rating_tables.shown_standing(context, game, player)
         bots = rating_tables.shown_bots(game)
         changes = rating_tables.curve(context, game.info.key, player.id)
         ratings.append(PlayerRating(game.info.key, game.info.title, standing, bots, changes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -12,8 +13,6 @@ from pbmserv.engine.ratings import (
     SHOWN_START,
     SURE_AFTER,
     WINDOW,
-    Rating,
-    Standing,
     anchor,
     is_provisional,
 )
@@ -25,8 +24,9 @@ from pbmserv.service.ratings.rating import change_words
 from pbmserv.store import ratings
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.ratings import Change
-from pbmserv.views.public_facts import RatingChange
+from pbmserv.store.ratings import Change, Line, Rated
+from pbmserv.views.names import ALL_NAMES, PublicName, public_names
+from pbmserv.views.public_facts import RatingChange, Standing, StandingsTable
 
 BEST = 50
 """Lines of a table of the best."""
@@ -39,37 +39,41 @@ CURVE = 200
 def standings(context: CommandContext, command: Standings) -> Answer:
     """Carry out ``game standings``: show the best players, each person once."""
     games = games_asked_about(context, command.game)
-    return Answer(tuple(Part("standings", best_players(context, game)) for game in games))
+    tables = [best_players(context, game, public=False) for game in games]
+    return Answer(tuple(Part("standings", asdict(table)) for table in tables))
 
 
-def best_players(context: CommandContext, game: AnyGame) -> dict[str, Any]:
-    """Return the words of the letter ``standings``: the best players, each person once."""
+def best_players(context: CommandContext, game: AnyGame, *, public: bool) -> StandingsTable:
+    """Return the best players, each person once.
+
+    Args:
+        public: whether everybody may read the table, so that it hides names.
+    """
     best = partial(ratings.best, context.connection, game.info.key)
     placed = persons.first_each_once(context.connection, best, BEST + 1)
-    rows = [
-        {"rank": rank, "userid": line.userid, **_shown(line.standing)}
-        for rank, line in _ranked(placed[:BEST])
-    ]
     room = max(0, BEST - len(placed))
     without_place = partial(ratings.without_place, context.connection, game.info.key)
     placed_ids = [line.player_id for line in placed]
     below = persons.first_each_once(context.connection, without_place, room + 1, placed_ids)
-    return {
-        "game": game.info.key,
-        "title": game.info.title,
-        "rows": rows,
-        "below": [{"userid": line.userid, **_shown(line.standing)} for line in below[:room]],
-        "more": len(placed) > BEST or len(below) > room,
-        "bots": shown_bots(game),
-        "sure_after": SURE_AFTER,
-        "opponents": OPPONENTS,
-    }
+    userids = {line.userid for line in (*placed, *below)}
+    names = public_names(context.connection, userids) if public else ALL_NAMES
+    return StandingsTable(
+        game=game.info.key,
+        title=game.info.title,
+        rows=[_shown(line, names.of(line.userid), rank) for rank, line in _ranked(placed[:BEST])],
+        below=[_shown(line, names.of(line.userid)) for line in below[:room]],
+        more=len(placed) > BEST or len(below) > room,
+        bots=shown_bots(game),
+        sure_after=SURE_AFTER,
+        opponents=OPPONENTS,
+    )
 
 
-def shown_standing(context: CommandContext, game: AnyGame, player: Player) -> dict[str, Any] | None:
-    """Return what people see of a player's rating; ``None`` before the first rated game."""
+def shown_standing(context: CommandContext, game: AnyGame, player: Player) -> Standing | None:
+    """Return what people see of the rating of a named player; ``None`` before the first rated
+    game."""
     rated = ratings.of_player(context.connection, game.info.key, player.id)
-    return _shown(rated.standing) if rated else None
+    return _shown(rated, ALL_NAMES.of(player.userid)) if rated else None
 
 
 def shown_bots(game: AnyGame) -> dict[str, int]:
@@ -108,7 +112,7 @@ def curve(context: CommandContext, game: str, player_id: int) -> list[RatingChan
 
 def _rating_words(context: CommandContext, game: AnyGame, player: Player) -> dict[str, Any]:
     key = game.info.key
-    rated = ratings.of_player(context.connection, key, player.id)
+    standing = shown_standing(context, game, player)
     changes = ratings.last_changes(context.connection, key, player.id, LAST)
     boards = ratings.of_boards(context.connection, [change.board_id for change in changes])
     ids = sorted({change.player_id for board in boards.values() for change in board})
@@ -116,7 +120,7 @@ def _rating_words(context: CommandContext, game: AnyGame, player: Player) -> dic
     return {
         "of": player.userid,
         "title": game.info.title,
-        "standing": _shown(rated.standing) if rated else None,
+        "standing": None if standing is None else asdict(standing),
         "bots": shown_bots(game),
         "changes": [_explained(change, boards[change.board_id], names) for change in changes],
         "start": SHOWN_START,
@@ -137,22 +141,23 @@ def _explained(change: Change, board: Sequence[Change], names: dict[int, str]) -
     }
 
 
-def _shown(standing: Standing) -> dict[str, Any]:
-    rating: Rating = standing.rating
-    return {
-        "shown": rating.shown,
-        "games": standing.games,
-        "wins": standing.wins,
-        "losses": standing.losses,
-        "draws": standing.draws,
-        "opponents": standing.opponents,
-        "provisional": is_provisional(standing.games),
-    }
+def _shown(rated: Line | Rated, userid: PublicName, rank: int | None = None) -> Standing:
+    standing = rated.standing
+    return Standing(
+        userid=userid,
+        rank=rank,
+        rating=standing.rating.shown,
+        provisional=is_provisional(standing.games),
+        games=standing.games,
+        won=standing.wins,
+        lost=standing.losses,
+        drawn=standing.draws,
+    )
 
 
-def _ranked(lines: Sequence[ratings.Line]) -> list[tuple[int, ratings.Line]]:
+def _ranked(lines: Sequence[Line]) -> list[tuple[int, Line]]:
     """Return lines with their ranks; players whose ratings look equal share a rank."""
-    ranked: list[tuple[int, ratings.Line]] = []
+    ranked: list[tuple[int, Line]] = []
     for place, line in enumerate(lines, 1):
         is_tie = ranked and ranked[-1][1].standing.rating.shown == line.standing.rating.shown
         ranked.append((ranked[-1][0] if is_tie else place, line))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import Connection, and_, bindparam, func, select, update
 
@@ -97,9 +98,15 @@ def last_places(connection: Connection, kind: str, game: str, before: int) -> di
     return {player_id: LastPlace(*place) for player_id, *place in rows}
 
 
-def ordinals(connection: Connection, game: str, event_id: int) -> dict[int, tuple[float, int]]:
-    """Return the rating of each player of an event as an ordinal, 0 for newcomers, and the number
-    of rated games."""
+class EntrantRating(NamedTuple):
+    """A player's rating before the draw, and the number of rated games; both 0 for newcomers."""
+
+    ordinal: float
+    games: int
+
+
+def ratings_of(connection: Connection, game: str, event_id: int) -> dict[int, EntrantRating]:
+    """Return the ratings of the players of an event."""
     rows = connection.execute(
         select(
             entries.c.player_id,
@@ -112,4 +119,4 @@ def ordinals(connection: Connection, game: str, event_id: int) -> dict[int, tupl
         )
         .where(entries.c.event_id == event_id)
     )
-    return {row[0]: (row[1], row[2]) for row in rows}
+    return {player_id: EntrantRating(*rating) for player_id, *rating in rows}

@@ -33,7 +33,7 @@ class Entry:
         place: the place in the final table of the group; `None` before it, and if removed.
         muted: the player wants no letters about the event.
         team_id: the team of an event of teams, where the seed is the board before the draw.
-        state, address: those of the player's account.
+        state, address, public: those of the player's account.
     """
 
     player_id: int
@@ -48,6 +48,7 @@ class Entry:
     team_id: int | None
     state: PlayerState
     address: str
+    public: bool
 
     @property
     def is_here(self) -> bool:

@@ -27,9 +27,15 @@ def drop(connection: Connection, game: str, player_id: int) -> bool:
     return delete_rows(connection, regulars, game=game, player_id=player_id) > 0
 
 
-def enter_all(connection: Connection, event_id: int, game: str, now: datetime) -> None:
-    """Enter all regulars of a game who are active and not barred."""
-    barred = select(event_bars.c.player_id).where(event_bars.c.until > now)
+def enter_all(
+    connection: Connection, event_id: int, game: str, closes_at: datetime, now: datetime
+) -> None:
+    """Enter all regulars of a game who are active.
+
+    Args:
+        closes_at: the end of the entries; players whose bar lasts longer are left out.
+    """
+    barred = select(event_bars.c.player_id).where(event_bars.c.until > closes_at)
     rows = (
         select(
             bindparam("event", event_id, events.c.id.type),

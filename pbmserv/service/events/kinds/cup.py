@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 
-from sqlalchemy import Connection
-
 from pbmserv.service.events.groups import Entrant, deal, in_order
 from pbmserv.service.events.kinds.kind import Kind, Rules
 from pbmserv.service.events.tables import Line
-from pbmserv.store.events import event_draws
 from pbmserv.store.events.events import Event
 
 
@@ -24,13 +21,9 @@ class Cup(Kind):
     def name(self, event: Event, title: str) -> str:
         return f"Monthly cup {event.number} of {title}"
 
-    def draw(
-        self, connection: Connection, event: Event, player_ids: Sequence[int]
-    ) -> list[list[Entrant]]:
+    def into_groups(self, players: Sequence[Entrant], most: int) -> list[list[Entrant]]:
         """Return groups of equal strength."""
-        ratings = event_draws.ordinals(connection, event.game, event.id)
-        entrants = [Entrant(player_id, ratings[player_id][0]) for player_id in player_ids]
-        return deal(in_order(entrants, event.number), Rules.of(event).size)
+        return deal(players, most)
 
     def has_next_round(self, event: Event, groups: Collection[int]) -> bool:
         return len(groups) > 1
@@ -39,7 +32,7 @@ class Cup(Kind):
         self, event: Event, tables: Mapping[int, Sequence[Line]]
     ) -> list[list[Entrant]]:
         winners = [Entrant(lines[0].player_id, lines[0].rating) for lines in tables.values()]
-        return deal(in_order(winners, event.number), Rules.of(event).size)
+        return self.into_groups(in_order(winners, event.number), Rules.of(event).size)
 
     def winning_group(self, groups: Collection[int]) -> int:
         """Return the newest group, which is that of the last round."""

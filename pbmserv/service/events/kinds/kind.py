@@ -193,9 +193,23 @@ class Kind(ABC):
         self, connection: Connection, event: Event, player_ids: Sequence[int]
     ) -> list[list[Entrant]]:
         """Return the groups of the first round, each in the order of its players' seeds."""
-        ratings = event_draws.ordinals(connection, event.game, event.id)
-        entrants = [Entrant(player_id, ratings[player_id][0]) for player_id in player_ids]
-        return split(in_order(entrants, event.number), Rules.of(event).size)
+        entrants = self.entrants(connection, event, player_ids)
+        return self.into_groups(in_order(entrants, event.number), Rules.of(event).size)
+
+    def entrants(
+        self, connection: Connection, event: Event, player_ids: Sequence[int]
+    ) -> list[Entrant]:
+        """Return the players with the values by which they are drawn."""
+        ratings = event_draws.ratings_of(connection, event.game, event.id)
+        return [Entrant(player_id, ratings[player_id].ordinal) for player_id in player_ids]
+
+    def into_groups(self, players: Sequence[Entrant], most: int) -> list[list[Entrant]]:
+        """Return groups of at most *most* players.
+
+        Args:
+            players: the strongest first.
+        """
+        return split(players, most)
 
     def pairs(
         self, group: Sequence[int], earlier: Sequence[Pairing], round_number: int

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from pbmserv.engine.ratings import is_provisional
-from pbmserv.service.events.groups import Entrant, in_order, movement, split
+from pbmserv.service.events.groups import Entrant, movement
 from pbmserv.service.events.kinds.kind import Kind, Rules, next_monday
 from pbmserv.store.events import event_draws
 from pbmserv.store.events.events import Event
@@ -43,20 +43,20 @@ class League(Kind):
     def following_start(self, starts_at: datetime) -> datetime:
         return starts_at + SEASON
 
-    def draw(
+    def entrants(
         self, connection: Connection, event: Event, player_ids: Sequence[int]
-    ) -> list[list[Entrant]]:
-        """Return groups by the places in the last season; newcomers, and players whose rating is
-        not sure yet, enter by rating."""
-        ratings = event_draws.ordinals(connection, event.game, event.id)
+    ) -> list[Entrant]:
+        """Return the players with their places in the last season; newcomers, and players whose
+        rating is not sure yet, enter by rating."""
+        ratings = event_draws.ratings_of(connection, event.game, event.id)
         places = event_draws.last_places(connection, event.kind, event.game, event.number)
         entrants = []
         for player_id in player_ids:
-            rating, games = ratings[player_id]
-            last = None if is_provisional(games) else places.get(player_id)
-            entrants.append(Entrant(player_id, rating, last))
-        return split(in_order(entrants, event.number), Rules.of(event).size)
+            rating = ratings[player_id]
+            last = None if is_provisional(rating.games) else places.get(player_id)
+            entrants.append(Entrant(player_id, rating.ordinal, last))
+        return entrants
 
     def movement(self, group_number: int, place: int | None, size: int, rated_games: int) -> int:
-        # `draw` ignores the places of such players.
+        # `entrants` ignores the places of such players.
         return 0 if is_provisional(rated_games) else movement(group_number, place, size)

@@ -33,18 +33,18 @@ class Team(Kind):
 
         Each group has its players team by team and board by board.
         """
-        ratings = event_draws.ordinals(connection, event.game, event.id)
+        ratings = event_draws.ratings_of(connection, event.game, event.id)
         lineups: dict[int, list[Entry]] = {}
         for entry in event_entries.of_event(connection, event.id):
             if entry.team_id is not None:
                 lineups.setdefault(entry.team_id, []).append(entry)
         teams = [
-            Entrant(team, sum(ratings[entry.player_id][0] for entry in lineup) / len(lineup))
+            Entrant(team, sum(ratings[entry.player_id].ordinal for entry in lineup) / len(lineup))
             for team, lineup in lineups.items()
         ]
         return [
             [
-                Entrant(entry.player_id, ratings[entry.player_id][0])
+                Entrant(entry.player_id, ratings[entry.player_id].ordinal)
                 for team in group
                 for entry in lineups[team.player_id]
             ]

@@ -10,7 +10,7 @@ from pbmserv.service.core.words_for_others import pass_on
 _NAME = re.compile(r"[\w .,'!?&+-]+")
 
 
-def public_name(context: CommandContext, written: str, most: int) -> str:
+def chosen_name(context: CommandContext, written: str, most: int) -> str:
     """Return a name with single blanks, ``""`` if it may not be used.
 
     Args:
