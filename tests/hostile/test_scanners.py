@@ -285,7 +285,7 @@ SCANNERS: Mapping[str, Scanner] = {
     ),
     "plain words": Scanner(
         lambda text: (
-            plain_words.as_command(text),
+            plain_words.as_command(text, {"go": "Go", "chess": "Chess"}),
             says_yes(text),
             is_praise(text),
             plain_words.meaningful_words(text),

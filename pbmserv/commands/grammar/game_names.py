@@ -35,6 +35,22 @@ def game_in_front(words: Iterable[str], games: GameTitles) -> tuple[str, int]:
     return game
 
 
+_BEFORE_GAMES = frozenset({"play", "of", "about"})
+
+
+def game_in_sentence(words: Sequence[str], games: GameTitles) -> str:
+    """Return the game of a sentence such as "How do I play Hex?", ``""`` if there is none.
+
+    "Where do I go?" names none.
+    """
+    found = (
+        game_in_front(words[at:], games)[0]
+        for at, before in enumerate(words, start=1)
+        if before.lower() in _BEFORE_GAMES
+    )
+    return next(filter(None, found), "")
+
+
 def with_keys(words: Sequence[str], games: GameTitles) -> list[str]:
     """Return words with the key of a game in place of each name of one."""
     replaced: list[str] = []

@@ -268,7 +268,7 @@ def better_in_plain_words(text: str, games: GameTitles, row: Row, line: Line) ->
 def _plain_head(text: str, games: GameTitles) -> tuple[str, list[Word], Head | None]:
     """Return the command that a text means in plain words, its words and its head."""
     first = text.strip().partition("\n")[0]
-    command = "" if first.lower() in MEANT_BY else plain_words.as_command(first)
+    command = "" if first.lower() in MEANT_BY else plain_words.as_command(first, games)
     words = words_of(command)
     return command, words, find_head(words, games) if words else None
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 
 from pbmserv.commands.grammar.dates import first_and_last_day, is_date
+from pbmserv.commands.grammar.examples import usual_game
+from pbmserv.commands.grammar.game_names import GameTitles, game_in_sentence
 from pbmserv.commands.grammar.word_forms import SETTINGS, setting_name
 from pbmserv.commands.grammar.words import fold
 from pbmserv.commands.table.catalogue import IN_REPLY
@@ -157,11 +159,12 @@ _ENGLISH_SETTINGS = frozenset({"accept", "remind", "messages"})
 """Settings whose names are words of any sentence."""
 
 
-def as_command(text: str) -> str:
+def as_command(text: str, games: GameTitles) -> str:
     """Return the command that a line means in plain words, in its written form; ``""`` for none.
 
     Args:
         text: one line, folded or not.
+        games: titles of the games of this server by key.
     """
     line = fold(text).strip()
     if _FORGOT.fullmatch(line.rstrip(".!? ")):
@@ -173,7 +176,8 @@ def as_command(text: str) -> str:
         name = name.rstrip("s") if len(name) > 1 else name
         return f"help sign {'number' if name.isdigit() else _SIGNS_BY_NAME.get(name, name)}"
     if _QUESTION.fullmatch(line):
-        return "help tutorial"
+        game = game_in_sentence(line.split(), games)
+        return f"help {game}" if game and game != usual_game(games) else "help tutorial"
     away = _AWAY.fullmatch(line.rstrip(".! "))
     if away and is_date(away[1]):
         return f"away until {away[1]}"

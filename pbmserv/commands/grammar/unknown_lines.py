@@ -12,7 +12,7 @@ from pbmserv.commands.grammar.arguments import board_first, read_parameters
 from pbmserv.commands.grammar.command_names import Head
 from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.examples import Sender, example, unknown_game
-from pbmserv.commands.grammar.game_names import GameTitles
+from pbmserv.commands.grammar.game_names import GameTitles, game_in_sentence
 from pbmserv.commands.grammar.readings import REST, Line, read_without_sender
 from pbmserv.commands.grammar.word_forms import is_number, quotable
 from pbmserv.commands.grammar.words import Word
@@ -42,13 +42,15 @@ def _not_a_command(words: Sequence[Word], games: GameTitles, sender: Sender) -> 
     suggested = next((MEANT_BY[word] for word in first_words if word in MEANT_BY), "")
     if suggested == "signup" and sender.userid:  # a player who wants to join means an event
         suggested = "events"
-    meaning = [] if len(words) == 1 and suggested else _plain_command(words)
+    meaning = [] if len(words) == 1 and suggested else _plain_command(words, games)
     row = BY_NAME.get(meaning[0] if meaning else suggested)
-    sample = (
-        example(row, None, games, _meant_arguments(row, meaning, sender), sender) if row else "help"
-    )
-    if row is not None and row.name == "challenge":
-        sample = _challenge_example(row, words, games, sender)
+    game = game_in_sentence([word.plain for word in words[:_MOST_WORDS]], games)
+    if row is None:
+        sample = f"help {game}".strip()
+    elif row.name == "challenge":
+        sample = _challenge_example(row, game, words, games, sender)
+    else:
+        sample = example(row, game, games, _meant_arguments(row, meaning, sender), sender)
     refusal = Misread(
         "not-a-command",
         example=sample,
@@ -58,9 +60,10 @@ def _not_a_command(words: Sequence[Word], games: GameTitles, sender: Sender) -> 
     return Line(echo, refusal)
 
 
-def _plain_command(words: Sequence[Word]) -> list[str]:
+def _plain_command(words: Sequence[Word], games: GameTitles) -> list[str]:
     """Return the words of the command that a sentence means, empty for none."""
-    return plain_words.as_command(" ".join(word.text for word in words[:_MOST_WORDS])).split()
+    text = " ".join(word.text for word in words[:_MOST_WORDS])
+    return plain_words.as_command(text, games).split()
 
 
 def _meant_arguments(row: Row, meaning: Sequence[str], sender: Sender) -> Mapping[Kind, str]:
@@ -86,12 +89,14 @@ def _shown_word(word: Word) -> str:
     return word.raw if word.plain in MEANT_BY else quotable(word.text) or REST
 
 
-def _challenge_example(row: Row, words: Sequence[Word], games: GameTitles, sender: Sender) -> str:
+def _challenge_example(
+    row: Row, game: str, words: Sequence[Word], games: GameTitles, sender: Sender
+) -> str:
     """Return the example of a challenge for "play bob"."""
     opponents = [word.plain for word in words[1:] if sender.is_player(word.plain)]
     players = list(dict.fromkeys([sender.userid, *opponents]))
     correct_words = {Kind.PLAYERS: " ".join(players)} if sender.userid and len(players) > 1 else {}
-    return example(row, None, games, correct_words, sender)
+    return example(row, game, games, correct_words, sender)
 
 
 def _takes_a_board(word: Word) -> bool:

@@ -165,7 +165,7 @@ class Reply:
         if any(MOVES.fullmatch(line) for _, line in self.top):
             return None
         text = self.top[0][1]
-        command = plain_words.as_command(text)
+        command = plain_words.as_command(text, self._games)
         words = words_of(command)
         if not words:
             return None
