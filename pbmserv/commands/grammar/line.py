@@ -61,6 +61,8 @@ _ONLY_PEOPLE = frozenset({Kind.PLAYERS, Kind.ALONE, Kind.PEOPLE, Kind.WATCHED})
 _BEFORE_A_GAME = re.compile(
     r"(?:\b(?:to|at|in|for) )?(?:\b(?:a|another) )?(?:\b(?:game|match) of )?\Z"
 )
+_MOST_BEFORE = 4
+"""Words of `_BEFORE_A_GAME`, "to a game of"."""
 
 
 def game_behind(
@@ -77,9 +79,11 @@ def game_behind(
     plain = [word.plain for word in words[:end]]
     for at in range(end) if is_of_a_game else ():
         game, count = game_in_front(plain[at:], games)
-        before = _BEFORE_A_GAME.search(" ".join((*plain[:at], "")))
+        if not game:
+            continue
+        before = _BEFORE_A_GAME.search(" ".join((*plain[max(0, at - _MOST_BEFORE) : at], "")))
         kept = at - len(before[0].split()) if before else at
-        if game and (kept == 0 or (at + count == end and _ONLY_PEOPLE.issuperset(kinds))):
+        if kept == 0 or (at + count == end and _ONLY_PEOPLE.issuperset(kinds)):
             return game, (*words[:kept], *words[at + count :])
     return None, words
 
