@@ -108,7 +108,9 @@ class RecordHashes:
         ply = after.ply
         assert ply is not None
         is_news = after.is_news_for(self._reader if after.apart else None)
-        if after.apart and not is_news:
+        if after.apart and ply.seat == self._reader:  # a draw says nothing, even to its own seat
+            is_news = True
+        elif after.apart and not is_news:
             return growth
         newest = move_hash(after.seed, ply)
         waiting = (*growth.waiting, newest)
