@@ -13,6 +13,7 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import Said
 from pbmserv.service.core.words_for_others import no_words, words_for_others
 from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.tables.boards import BoardStatus
 
 
 def chat(context: CommandContext, command: Chat) -> Answer:
@@ -45,7 +46,8 @@ def words_to(
     readers: Iterable[Sitter], board: BoardRow, sitter: Sitter, words: Said
 ) -> tuple[Notification, ...]:
     """Return the letters that bring a player's words to others at a board."""
-    letter_words = {"by": sitter.userid, "said": words}
+    undecided = board.undecided if board.status == BoardStatus.PROPOSED else ()
+    letter_words = {"by": sitter.userid, "said": words, "undecided": list(undecided)}
     return tuple(
         Notification.sitter(s, Part("chat", letter_words, board.id, board.plies, s.seat))
         for s in readers

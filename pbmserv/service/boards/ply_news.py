@@ -103,7 +103,7 @@ def _part_for_other(context: CommandContext, logged: LoggedPly, other: Sitter) -
         }
         return _part_about_board(logged, words, seat)
     if logged.words:
-        chat = {"by": by, "said": logged.words}
+        chat = {"by": by, "said": logged.words, "undecided": list(logged.undecided)}
         return Part("chat", chat, logged.board.id, after.number, seat)
     return None
 
