@@ -367,7 +367,14 @@ def test_fleets_that_cannot_be(text: str, why: str) -> None:
         battleships.GAME.read(state, 0, text)
 
 
-def test_a_salvo_has_a_shot_for_each_ship_that_swims() -> None:
+@rows("text", ["a1 k5", "a1, b2 and a11", "k5"])
+def test_shots_outside_the_waters_are_refused_though_others_are_inside(text: str) -> None:
+    state = (battleships.Waters(is_ready=True),) * 2
+    with pytest.raises(No, match="There is no cell (K5|A11); cells are A1 to J10."):
+        battleships.GAME.read(state, 0, text)
+
+
+def test_a_salvo_has_a_shot_for_each_ship_that_is_afloat() -> None:
     state = (battleships.Waters(salvo=True, sunk=(0, 3)), battleships.Waters(salvo=True))
     assert [battleships.GAME.shots(state, seat) for seat in (0, 1)] == [3, 5]
 
