@@ -370,7 +370,7 @@ def test_fleets_that_cannot_be(text: str, why: str) -> None:
 @rows("text", ["a1 k5", "a1, b2 and a11", "k5"])
 def test_shots_outside_the_waters_are_refused_though_others_are_inside(text: str) -> None:
     state = (battleships.Waters(is_ready=True),) * 2
-    with pytest.raises(No, match="There is no cell (K5|A11); cells are A1 to J10."):
+    with pytest.raises(No, match=r"There is no cell (K5|A11); cells are A1 to J10\."):
         battleships.GAME.read(state, 0, text)
 
 
