@@ -51,5 +51,6 @@ def _send_words_to_team(context: CommandContext, player: Player, team: Team) -> 
         for member in readers
         if not member.muted
     )
-    sent = {"to": [member.userid for member in readers], "unreachable": [], "said": words}
+    unreachable = [member.userid for member in readers if member.unreachable_since]
+    sent = {"to": [member.userid for member in readers], "unreachable": unreachable, "said": words}
     return Answer((Part("message-sent", sent),), to_readers)
