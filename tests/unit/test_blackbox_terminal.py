@@ -284,6 +284,8 @@ def test_a_game_is_saved_and_opened_again(tmp_path: Path) -> None:
         assert house.box.marks[1] == "#"
         (tmp_path / "bad.txt").write_text(file.read_text().replace("1. A", "1. Z9"))
         await house.press("o")
+        assert "Not saved. Press o again" in house.text("messages")
+        await house.press("o")
         await house.answer(str(tmp_path / "bad.txt"))
         assert "Move 1 of the transcript" in house.text("messages")
         await house.press("s")
