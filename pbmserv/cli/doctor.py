@@ -27,7 +27,7 @@ def doctor(
 ) -> None:
     """Check names, ports, certificates, Postfix, disk, copies and the clock.
 
-    Each line says what was looked at, and the line below a fault mends it.
+    Each line says what was checked, and the line below a fault how to mend it.
     Exit code: 0 all is well, 1 something may fail later, 2 players or other
     servers notice it already.
 

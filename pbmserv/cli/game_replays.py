@@ -21,6 +21,7 @@ from pbmserv.testing.display_checks import NAMES
 from pbmserv.testing.findings import PlayedGame
 
 PATIENCE_S = 120.0
+"""Seconds for which the other process may replay the games."""
 _CHILD = """
 from pbmserv.cli.game_authoring import rules_of
 from pbmserv.cli.game_replays import answer
@@ -35,8 +36,8 @@ def first_difference(name: str, played: Sequence[PlayedGame]) -> int | None:
         name: the game's key, file, or module and name.
 
     Returns:
-        The number of the first ply after which a state differs, 0 for the start; `None` if there
-        is none, or if the games cannot be replayed there.
+        The number of the first ply after which a state differs, 0 for the start; `None` if all
+        states are the same, or if the games cannot be replayed there.
     """
     seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     try:
@@ -60,12 +61,12 @@ def first_difference(name: str, played: Sequence[PlayedGame]) -> int | None:
 
 
 def answer(rules_of: Callable[[str], Any]) -> None:
-    """Read a game and records from standard input, and write digests of the states after each ply,
-    as JSON."""
+    """Read the name of a game and its records from standard input, and print digests of all states,
+    as JSON; runs in the other process."""
     output, sys.stdout = sys.stdout, sys.stderr  # rules may print
-    asked = json.load(sys.stdin)
-    game = adapt(rules_of(asked["game"]))
-    records = [read_record(text).record for text in asked["records"]]
+    request = json.load(sys.stdin)
+    game = adapt(rules_of(request["game"]))
+    records = [read_record(text).record for text in request["records"]]
     json.dump([list(_digests(game, record)) for record in records], output)
     output.flush()
 
@@ -94,7 +95,7 @@ def _digest(state: Any) -> str:
 
 
 def _canonical(value: Any) -> str:
-    """Return a value as text, with the items of sets and dictionaries in an order of their own."""
+    """Return a value as text, with the items of sets and dictionaries sorted."""
     kind = type(value).__qualname__
     if isinstance(value, dict):
         pairs = [f"{_canonical(key)}: {_canonical(item)}" for key, item in value.items()]

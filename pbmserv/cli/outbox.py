@@ -66,7 +66,7 @@ def list_letters(
         ],
         fixed=2,
         whole=("to",),
-        empty="There are no such letters." if state else "No letters wait: all are sent.",
+        empty="There are no such letters." if state or to else "No letters wait: all are sent.",
     )
 
 

@@ -30,7 +30,7 @@ State: TypeAlias = Literal["active", "left", "barred", "deleted", "house"]
 
 
 @app.command("list")
-def list_(
+def list_users(
     like: Annotated[
         str, typer.Argument(metavar="[PART]", help="Part of a userid or address.")
     ] = "",

@@ -48,7 +48,7 @@ class Waters:
         is_ready: whether the ships are placed.
         hits, misses: shots of the other player.
         sunk: ships that everybody knows.
-        salvo: whether a turn has a shot for each ship that still swims.
+        salvo: whether a turn has a shot for each ship that is still afloat.
         touching: whether ships may touch each other.
     """
 
@@ -126,12 +126,12 @@ class Battleships(Game[State]):
 
     Then take turns to fire at a cell. You are told whether you hit, and when a ship is sunk. The
     first player to sink all five ships wins. With -salvo a turn has a shot for each of your ships
-    that still swims; with -apart ships may not touch each other.
+    that is still afloat; with -apart ships may not touch each other.
     """
 
     key, title = "battleships", "Battleships"
     options = (
-        Option("salvo", "a shot for each ship that still swims", (False, True), False),
+        Option("salvo", "a shot for each ship that is still afloat", (False, True), False),
         Option("apart", "ships may not touch each other", (False, True), False),
     )
     hidden, draws = True, False
@@ -169,7 +169,7 @@ class Battleships(Game[State]):
         cells = [f"{(a or d).upper()}{b or c}" for a, b, c, d in matches]
         count = self.shots(state, seat)
         outside = [name for name in ANY_CELL.findall(text) if name.upper() not in PLACE]
-        if outside and not cells:
+        if outside:
             raise No(f"There is no cell {outside[0].upper()}; cells are A1 to J10.")
         if len(cells) != count or len(set(cells)) != count:
             raise No(f"Name {'a cell' if count == 1 else f'{count} different cells'} to fire at.")
@@ -310,7 +310,7 @@ GAME = Battleships()
 
 
 def chances(waters: Waters) -> list[float]:
-    """Return how likely each cell is to be part of a ship that still swims.
+    """Return the weight of each cell: how likely it is to be part of a ship that is still afloat.
 
     It is the number of places of ships that contain the cell and that the shots so far allow; each
     open hit in a place makes it count fifty-fold. Cells that were fired at have 0.

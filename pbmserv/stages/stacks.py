@@ -17,8 +17,9 @@ from time import monotonic, sleep
 SIGNAL = signal.SIGUSR2
 """Asks a process for its stack."""
 PATIENCE_S = 3.0
-"""Seconds that a process has to write it; on a busy machine its thread may get no turn at once."""
+"""Seconds that a process has to write its stack; on a busy machine its thread may have to wait."""
 MOST_OCTETS = 200_000
+"""Octets of a stack that are read."""
 
 _FRAME = re.compile(r'^  File "(.+)", line (\d+) in (.+)$', re.MULTILINE)
 
@@ -41,8 +42,8 @@ class StackFile:
     def write_when_asked(self) -> None:
         """Make this process write its stack at `SIGNAL`, and when it dies of a fault.
 
-        A thread writes its own stack alone. To read another one, which goes on meanwhile, can end
-        the process before the stack is written.
+        Each thread writes only its own stack. To read that of another thread, which keeps running,
+        can crash the process before the stack is written.
         """
         faulthandler.enable(self._file, all_threads=False)
         faulthandler.register(SIGNAL, self._file, all_threads=False)

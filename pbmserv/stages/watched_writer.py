@@ -14,8 +14,8 @@ from pbmserv.store.core.writer import Writer
 
 T = TypeVar("T")
 
-OTHER = -(2**62)
-"""The number of work that no number names: a clock of a board, or a move of a bot."""
+UNNUMBERED = -(2**62)
+"""Stands for work without a number, such as the clock of a board or the move of a bot."""
 
 
 class WatchedWriter:
@@ -27,11 +27,11 @@ class WatchedWriter:
         self.close = writer.close
         self.vitals = writer.vitals
 
-    def submit(self, job: Callable[[Connection], T], number: int = OTHER) -> Future[T]:
+    def submit(self, job: Callable[[Connection], T], number: int = UNNUMBERED) -> Future[T]:
         """Queue a job, see `Writer.submit`.
 
         Args:
-            number: the number of the work.
+            number: the number of the arrival that the job carries out, if it has one.
         """
         return self._writer.submit(partial(self._run, job, number))
 

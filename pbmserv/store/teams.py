@@ -47,7 +47,7 @@ class Member:
     Attributes:
         muted: the player wants no words and news of the team.
         active_at: a time at which the player was active.
-        state, address, public: those of the player's account.
+        state, address, public, unreachable_since: those of the player's account.
     """
 
     player_id: int
@@ -59,6 +59,7 @@ class Member:
     state: PlayerState
     address: str
     public: bool
+    unreachable_since: datetime | None
 
 
 _TEAM = select(*columns_of(Team, teams))

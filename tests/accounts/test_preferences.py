@@ -141,6 +141,16 @@ def test_no_day_has_two_digests_however_often_their_hour_is_changed(
     assert digests(embedded, 29) == [datetime(2026, 3, 2, 18, tzinfo=UTC)]
 
 
+def test_no_day_of_the_old_time_zone_has_two_digests(embedded: Correspondence) -> None:
+    alice, bob = embedded.sign_up("alice"), embedded.sign_up("bob")
+    answer_to(embedded, alice, "prefs alice secret digest=daily@01:00 tz=Asia/Tokyo")
+    embedded.send(bob, "blackbox challenge bob alice")
+    embedded.letters()
+    assert digests(embedded, 5) == [datetime(2026, 3, 1, 16, tzinfo=UTC)]  # 2 March in Tokyo
+    answer_to(embedded, alice, "prefs alice secret digest=daily@06:00 tz=UTC")
+    assert digests(embedded, 40) == [datetime(2026, 3, 3, 6, tzinfo=UTC)]
+
+
 def test_a_year_has_as_many_days_away_as_the_operator_says(tmp_path: Path) -> None:
     with indoors(tmp_path, away_days="10") as house:
         running = HandedIn(house)

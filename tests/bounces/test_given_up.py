@@ -425,3 +425,15 @@ def test_letters_to_strangers_and_former_players_do_not_count(house: Indoors) ->
     house.reply(question, "yes")
     assert come_back(house, letter) == []
     assert house.server.rows(select(bounces)) == []
+
+
+def test_a_member_of_a_team_learns_that_words_wait_for_one_who_was_given_up(house: Indoors) -> None:
+    house.send(ALICE, f"blackbox resign {begun(house)} alice {PASSWORD}")  # founders have played
+    house.send(ALICE, f"team alice {PASSWORD} create Rooks")
+    house.send(ALICE, f"team alice {PASSWORD} invite bob")
+    house.send(BOB, f"team bob {PASSWORD} join Rooks")
+    given_up(house, BEGUN)
+    letters = house.send(BOB, f"team chat bob {PASSWORD}", "See you.")
+    (answer,) = to(letters, BOB)
+    assert answer.kind == "message-sent"
+    assert "Letters to alice are coming back" in " ".join(answer.text.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from jinja2 import nodes
 
-from pbmserv.service.events.kinds.registry import PLAYERS, SERVERS
+from pbmserv.service.events.kinds.registry import PLAYER_KINDS, SERVER_KINDS
 from pbmserv.views.environment import environment
 from pbmserv.views.overrides import shipped_text
 
@@ -15,6 +15,6 @@ def _blocks(name: str) -> set[str]:
     return {block.name for block in tree.find_all(nodes.Block)}
 
 
-@pytest.mark.parametrize("word", sorted({*SERVERS, *PLAYERS}))
+@pytest.mark.parametrize("word", sorted({*SERVER_KINDS, *PLAYER_KINDS}))
 def test_each_kind_has_words_that_are_used(word: str) -> None:
     assert _blocks(word) <= _blocks("kind")  # a misspelt block would never be printed

@@ -17,7 +17,7 @@ from pbmserv.engine import ratings
 from pbmserv.service.core.actor import NOBODY
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import new_events
-from pbmserv.service.events.kinds.registry import SERVERS
+from pbmserv.service.events.kinds.registry import SERVER_KINDS
 from pbmserv.service.events.kinds.swiss import Swiss
 from pbmserv.service.operators import events as operators_of_events
 from pbmserv.service.operators.deeds import Signature
@@ -240,7 +240,7 @@ def test_two_first_entries_at_once_create_one_event(postgres_url: str, tmp_path:
         database, now = server.server.database, server.server.clock.now()
         with ThreadPoolExecutor(1) as thread, database.writing.begin() as connection:
             context = CommandContext(server.server.services, connection, NOBODY, now)
-            event = new_events.create_next(context, SERVERS["cup"], GAME)
+            event = new_events.create_next(context, SERVER_KINDS["cup"], GAME)
             event_entries.enter(connection, event.id, [2], now)
             letters = thread.submit(players.says, "ann", f"cup join {GAME}")
             wait_for_a_lock(connection, letters)

@@ -10,7 +10,7 @@ import pytest
 from indoors import Indoors, indoors
 from sqlalchemy import Connection
 
-from pbmserv.service.events.kinds.registry import SERVERS
+from pbmserv.service.events.kinds.registry import SERVER_KINDS
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import NewBoard
 from pbmserv.store.events import (
@@ -59,7 +59,7 @@ def _event(
         game="chess",
         number=number,
         options=[],
-        rules=SERVERS[kind].rules.as_json(),
+        rules=SERVER_KINDS[kind].rules.as_json(),
         closes_at=NOW + DAY,
         starts_at=NOW + DAY,
         owner_id=owner_id,

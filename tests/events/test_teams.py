@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from asgi_client import load_all, site_of
@@ -15,6 +16,8 @@ from sqlalchemy import Connection, update
 
 from pbmserv.service.events import event_commands, team_tables
 from pbmserv.service.events.tables import LOSS, WIN
+from pbmserv.service.operators import people
+from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.accounts import persons
 from pbmserv.store.events import event_bars, events
 from pbmserv.store.events.event_games import Pairing
@@ -250,6 +253,37 @@ def finish_a_game(players: Field, first: str, second: str) -> None:
 
 def pairing(number: int, first: int, second: int, points: tuple[int, int]) -> Pairing:
     return Pairing(1, 1, number, first, second, number, *points, "solved")
+
+
+def test_a_reply_to_words_of_a_team_that_its_writer_has_left_reaches_nobody(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(4)
+    gather(players, "Rooks", ("ann", "bob"))
+    gather(players, "Pawns", ("cleo", "dan"))
+    (words,) = (
+        letter
+        for letter in players.says("ann", "team chat", "Let us meet.")
+        if letter.recipient == address_of("bob")
+    )
+    players.says("bob", "team leave")
+    players.says("cleo", "team invite bob")
+    players.says("bob", "team join Pawns")
+    (refused,) = players.server.reply(words, "Gladly.")
+    assert refused.kind == "refusal"
+    assert "You are not in that team any more" in refused.one_line
+
+
+def test_words_to_a_team_go_to_no_suspended_member(field: Callable[[int], Field]) -> None:
+    players = field(3)
+    gather(players, "Rooks", ("ann", "bob", "cleo"))
+    suspension = partial(people.suspend, userid="bob", end_games=False)
+    players.server.operators.do(Signature("olga", "spam"), suspension)
+    players.server.drop_letters()
+    letters = players.says("ann", "team chat", "Let us meet.")
+    assert kinds_to(letters, "bob") == []
+    (answer,) = (letter for letter in letters if letter.recipient == address_of("ann"))
+    assert answer.subject == "Your message to cleo"
 
 
 def test_match_points_come_before_board_points() -> None:

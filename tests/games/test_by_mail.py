@@ -11,10 +11,13 @@ import pytest
 from indoors import HandedIn, indoors
 from running import Letter
 
+from pbmserv.engine.adapter import adapt
 from pbmserv.engine.registry import Registry
+from pbmserv.engine.types import Note, Seat
 from pbmserv.game import Game, win
 from pbmserv.games import battleships
 from pbmserv.games.tictactoe import GAME
+from pbmserv.views.texts import note_sentences
 
 Begin = Callable[..., HandedIn]
 
@@ -147,6 +150,14 @@ def test_a_move_is_taken_back_by_consent(pair: Pair) -> None:
     assert " 1 |   |   |   |\n" in pair.last["bela"].text
     pair.say("bela", "c3")
     assert "bela played C3." in pair.last["anna"].one_line
+
+
+def test_a_sentence_is_only_for_its_audience() -> None:
+    game = adapt(battleships.GAME)
+    note = Note("told", Seat(0), frozenset({Seat(0)}), {"text": "The ships: A1-A5."})
+    readers = (Seat(0), Seat(1), None)
+    sentences = [note_sentences(game, [note], ["anna", "bela"], reader) for reader in readers]
+    assert sentences == [["The ships: A1-A5."], [], []]
 
 
 def test_hidden_ships_are_shown_after_a_resignation(playing: Begin) -> None:

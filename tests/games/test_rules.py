@@ -367,7 +367,29 @@ def test_fleets_that_cannot_be(text: str, why: str) -> None:
         battleships.GAME.read(state, 0, text)
 
 
-def test_a_salvo_has_a_shot_for_each_ship_that_swims() -> None:
+def test_ships_touch_only_without_apart() -> None:
+    fleet = "a1-a5 b1-b4 g5-g7 i5-i7 j9-j10"
+    with pytest.raises(No, match="touches another"):
+        battleships.GAME.fleet(fleet, touching=False)
+    assert len(battleships.GAME.fleet(fleet, touching=True)) == 5
+
+
+def test_nobody_fires_at_a_cell_twice() -> None:
+    theirs = battleships.Waters(is_ready=True, misses=frozenset({0}), hits=frozenset({1}))
+    state = (battleships.Waters(is_ready=True), theirs)
+    for cell in ("A1", "B1"):
+        with pytest.raises(No, match=f"You have fired at {cell} already"):
+            battleships.GAME.read(state, 0, cell)
+
+
+@rows("text", ["a1 k5", "a1, b2 and a11", "k5"])
+def test_shots_outside_the_waters_are_refused_though_others_are_inside(text: str) -> None:
+    state = (battleships.Waters(is_ready=True),) * 2
+    with pytest.raises(No, match=r"There is no cell (K5|A11); cells are A1 to J10\."):
+        battleships.GAME.read(state, 0, text)
+
+
+def test_a_salvo_has_a_shot_for_each_ship_that_is_afloat() -> None:
     state = (battleships.Waters(salvo=True, sunk=(0, 3)), battleships.Waters(salvo=True))
     assert [battleships.GAME.shots(state, seat) for seat in (0, 1)] == [3, 5]
 

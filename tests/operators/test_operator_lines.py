@@ -64,6 +64,7 @@ DONE = (
     (("mails", "nobody@players.example"), "No mail of nobody@players.example is known."),
     (("rating", "rebuild", "--check"), "all correct"),
     (("outbox", "list"), "queued"),
+    (("outbox", "list", "carol"), "There are no such letters."),
     (("outbox", "show", "6"), "Letter 6"),
     (("outbox", "hold", "6", *WHY), "We hold letter 6"),
     (("outbox", "list", "--state", "held"), "held"),

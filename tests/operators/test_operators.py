@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from pathlib import Path
 
 import pytest
 from deeds import ALICE, BOB, do, start_board, to
-from indoors import PASSWORD, Indoors
+from indoors import PASSWORD, Indoors, indoors
 from seating import begin_board
 from sqlalchemy import Connection, text
 
@@ -241,3 +242,17 @@ def test_the_audit_forgets_a_player_who_is_deleted(house: Indoors) -> None:
         (row,) = connection.execute(text("SELECT target, why FROM audit")).all()
     assert "alice" not in row.target
     assert row.why == ""
+
+
+def test_the_yes_to_a_broadcast_counts_only_while_its_writer_is_an_operator(
+    tmp_path: Path,
+) -> None:
+    with indoors(tmp_path, operators="alice") as house:
+        house.sign_up("alice", "bob")
+        house.send(BOB, f"prefs bob {PASSWORD} broadcast=on")
+        (question,) = house.send(ALICE, f"broadcast alice {PASSWORD}", "The server moves.")
+    with indoors(tmp_path) as house:
+        house.mails = 100  # no number of a mail to the first server
+        (refused,) = house.reply(question, "yes")
+    assert (refused.recipient, refused.kind) == (ALICE, "refusal")
+    assert "Only the people who run this server can write to everybody." in refused.one_line

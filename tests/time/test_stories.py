@@ -88,6 +88,19 @@ def test_a_player_who_does_not_move_is_reminded_and_loses_in_the_end(
     assert "alice took too long: bob won board 1" in server.letter("bob@players.example").text
 
 
+def test_a_wish_for_an_earlier_reminder_holds_for_boards_that_have_begun(
+    server: Correspondence,
+) -> None:
+    begun(server)
+    server.live(days=1)
+    server.send("alice@players.example", "prefs alice secret remind=18d")
+    server.letters()
+    server.live(days=2, minutes=-1)
+    assert server.letters() == []
+    server.live(minutes=1)
+    assert "Reminder: your move on board 1" in server.letter("alice@players.example").text
+
+
 def test_a_reminder_can_be_answered_and_the_clock_starts_again(server: Correspondence) -> None:
     begun(server)
     server.live(days=7)

@@ -242,6 +242,7 @@ def test_games_are_saved_with_what_was_taken_back_and_loaded_again(
         (["encode", "8x8"], "", "name the cells behind the size."),
         (["encode", "8x8/5", "D1"], "", "8x8/5 needs 5 atoms, but you named 1."),
         (["show", "8x8", "--marks", "A"], "", 'write what port "A" shows behind it, such as A:#'),
+        (["show", "8x8", "--marks", "all"], "", "--marks all needs a game ID, not just a size."),
         (["show", "8x8", "--marks", "A1"], "", '"A1": there is no port A1 on a 8x8 board.'),
         (["check", "8x8", "--marks", "A:# 4:A"], "", '"4:A" contradicts a port before it'),
         (["rays", "nothing"], "", '"nothing" is not a game ID.'),

@@ -27,6 +27,7 @@ def offered(typed: str) -> list[str]:
         ("blackbox  res", ["blackbox resign", "blackbox restart"]),
         ("blackbox rema", ["blackbox rematch"]),
         ("change p", ["change password"]),
+        ("mov", []),  # a command of a game, offered after the name of one
         ("poker ", []),
         ("yes", []),
     ],

@@ -97,12 +97,14 @@ def marks_of(shown: BoxToShow, text: str) -> tuple[str, ...]:
     """Return the mark of each port after ports were fired in the order of a list.
 
     Raises:
-        Unusable: a port or a result is wrong, or the result of an unknown box is missing.
+        Unusable: a port or a result is wrong, or the box is unknown and a result is missing.
     """
     board = shown.board
     firing = _Firing(shown)
     for word in words_in(text):
         if word.lower() == "all":
+            if shown.box is None:
+                raise Unusable("--marks all needs a game ID, not just a size.")
             for port in range(len(board.ports)):
                 firing.fire(word, port, None)
             continue

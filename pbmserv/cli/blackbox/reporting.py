@@ -71,7 +71,7 @@ Played = tuple[Sequence[str], "Seat | None", Sequence["Step[State]"]]
 
 
 def _played_in_file(text: str) -> Played:
-    """Return the game in the text of a file.
+    """Return the game that a file contains.
 
     Raises:
         PlayerError: the text is not a game, or one of its moves cannot be made.
@@ -97,5 +97,5 @@ def _played_in_practice(practice: Practice) -> Played:
     if not practice.over:
         practice = practice.solve()
     steps = practice.steps[: practice.done + 1]
-    begins = [n for n, step in enumerate(steps) if step.public[PLAYER] in ("", RESTART)]
-    return ["you"], PLAYER, steps[begins[-1] :]
+    starts = [n for n, step in enumerate(steps) if step.public[PLAYER] in ("", RESTART)]
+    return ["you"], PLAYER, steps[starts[-1] :]

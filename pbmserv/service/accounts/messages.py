@@ -11,12 +11,13 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import active_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import Said, said_again
-from pbmserv.service.core.words_for_others import no_words, words_for_others
+from pbmserv.service.core.words_for_others import required_words
 from pbmserv.store import audit
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.audit import Entry
 from pbmserv.store.delivery import outbox
+from pbmserv.store.tables.accounts import PlayerState
 
 LONGEST_KEPT = 500
 """Characters of a broadcast that the audit keeps."""
@@ -31,14 +32,13 @@ def message(context: CommandContext, command: Message) -> Answer:
         if command.credentials is None or not writers or command.credentials.userid in writers:
             raise
         raise Refused("message-behind") from error  # "message bob see you"
-    if not words_for_others(context):
-        raise no_words(context, "message")
+    words = required_words(context, "message")
     to: list[Player] = []
     for userid in command.userids:
         if userid in BOT_USERIDS:
             raise Refused("house-deaf", part=userid, example="help message")
         to.append(active_player(context, userid))
-    return _send_words(context, sender, to, words_for_others(context))
+    return _send_words(context, sender, to, words)
 
 
 def message_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
@@ -46,11 +46,9 @@ def message_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
     sender = context.speaker(None)
     peer = players.by_id(context.connection, reply_address.about)
     if peer is None or not peer.active:
-        part = "" if peer is None or peer.state == "deleted" else peer.userid
+        part = "" if peer is None or peer.state == PlayerState.DELETED else peer.userid
         raise Refused("takes-no-messages", part=part, example="help message")
-    if not words_for_others(context):
-        raise no_words(context, "message")
-    return _send_words(context, sender, [peer], words_for_others(context))
+    return _send_words(context, sender, [peer], required_words(context, "message"))
 
 
 def broadcast(context: CommandContext, command: Broadcast) -> Answer:
@@ -62,12 +60,11 @@ def broadcast(context: CommandContext, command: Broadcast) -> Answer:
             part=sender.userid,
             example=f"message {sender.userid} PASSWORD FRIEND",
         )
-    if not words_for_others(context):
-        raise no_words(context, "broadcast")
+    words = required_words(context, "broadcast")
     count = len(_listeners(context, sender))
     if not count:
         raise Refused("nobody-listens", part="broadcast", example="help broadcast")
-    question = Part("broadcast-asked", {"count": count, "said": words_for_others(context)})
+    question = Part("broadcast-asked", {"count": count, "said": words})
     return Answer((), (Notification(sender.address, sender.id, question),))
 
 

@@ -36,15 +36,13 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
                 "password-needs-old", example="change password USERID OLDPASSWORD NEWPASSWORD"
             )
         player = _player_of_reset(context, reply_address)
-    named = (
-        "password" if command.credentials is None else f"change password {player.userid} PASSWORD"
-    )
-    refuse_sample(command.new, f"{named} NEWPASSWORD")
+    is_reset = command.credentials is None
+    command_line = "password" if is_reset else f"change password {player.userid} PASSWORD"
+    refuse_sample(command.new, f"{command_line} NEWPASSWORD")
     hashed = hash_of(context, command.new)
     players.change(context.connection, player.id, {"password_hash": hashed})
     context.services.memo.note(player.userid, hashed, command.new.text, right=True)
     address_changes.stop(context.connection, player.id)
-    is_reset = command.credentials is None
     if is_reset:
         players.change(context.connection, player.id, {"reply_epoch": player.reply_epoch + 1})
     words = {"userid": player.userid, "left": not player.active, "reset": is_reset}

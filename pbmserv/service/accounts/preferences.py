@@ -85,7 +85,7 @@ class _Wishes:
         """Return the refusal of a value.
 
         Args:
-            meant: the value that its writer surely wanted.
+            meant: the value to show in the example.
         """
         line = f"prefs {self.player.userid} PASSWORD {name}={meant}"
         return Refused(code, part=f"{name}={value}"[:80], example=line, **more)
@@ -207,7 +207,8 @@ class _Wishes:
         blocks.unblock(connection, people.ids_of_person(self.player.id), other_ids, marks)
 
     def _next_digest(self, tz: tzinfo, minute: int) -> datetime:
-        """Return the time of the next digest, on a day without one by old and new clock."""
+        """Return the time of the next digest. It is not on the day of the last one, neither in the
+        old time zone nor in the new one."""
         following = localtime.next_local(self.context.now, tz, minute)
         last = digests.last(self.context.connection, self.player.id)
         while last is not None and any(
@@ -252,7 +253,7 @@ def as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mappi
     """Return the words of the letter ``prefs``.
 
     Args:
-        set_now: some preference has just changed.
+        set_now: whether a preference has just changed.
     """
     minute = player.digest_minute
     return {

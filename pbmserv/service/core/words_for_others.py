@@ -48,11 +48,21 @@ def words_for_others(context: CommandContext) -> Said:
 
 
 def no_words(context: CommandContext, command: str) -> Refused:
-    """Return the refusal of a command that needs words for others, if none can be passed on.
-
-    It says whether words are missing or were withheld.
-    """
+    """Return the refusal of a command that needs words for others; it says whether words are
+    missing or were withheld."""
     return Refused("no-words", part=command, withheld=bool(context.current.left_out))
+
+
+def required_words(context: CommandContext, command: str) -> Said:
+    """Return the words of a command that needs some, see `words_for_others`.
+
+    Raises:
+        Refused: there are none, or none that may be passed on.
+    """
+    words = words_for_others(context)
+    if not words:
+        raise no_words(context, command)
+    return words
 
 
 def pass_on(context: CommandContext, written: str) -> Said:

@@ -17,7 +17,7 @@ from pbmserv.service.events import new_events, team_entries
 from pbmserv.service.events.chosen_names import chosen_name
 from pbmserv.service.events.entering import answer_to_entry, refuse_busy_player
 from pbmserv.service.events.kinds.kind import CREATE_EXAMPLE, Kind, Rules
-from pbmserv.service.events.kinds.registry import PLAYERS
+from pbmserv.service.events.kinds.registry import PLAYER_KINDS
 from pbmserv.service.time.localtime import end_of_day, local_date, read_date
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import histories
@@ -127,9 +127,9 @@ def _kind_and_game(
     named = [(at, *game_in_front(words[at:], titles)) for at in range(len(words))]
     at, key, count = next((name for name in named if name[2]), (0, "", 0))
     others = [*words[:at], *words[at + count :]]
-    kinds = [PLAYERS[word] for word in map(str.lower, others) if word in PLAYERS]
+    kinds = [PLAYER_KINDS[word] for word in map(str.lower, others) if word in PLAYER_KINDS]
     if not kinds or not key:
-        raise Refused("event-create", kinds=" ".join(PLAYERS), example=CREATE_EXAMPLE)
+        raise Refused("event-create", kinds=" ".join(PLAYER_KINDS), example=CREATE_EXAMPLE)
     game = known_game(context, key)
     refuse_closed_game(context, game)
     kinds[0].refuse_impossible(game, "events")

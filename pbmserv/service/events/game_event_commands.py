@@ -14,7 +14,7 @@ from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.events import new_events
 from pbmserv.service.events.entering import answer_to_entry, entered_already, refuse_busy_player
 from pbmserv.service.events.kinds.kind import Kind
-from pbmserv.service.events.kinds.registry import SERVERS
+from pbmserv.service.events.kinds.registry import SERVER_KINDS
 from pbmserv.service.time.localtime import next_local
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -33,7 +33,7 @@ def event_by_game(context: CommandContext, command: EventByGame) -> Answer:
     """
     player = context.speaker(command.credentials)
     words = with_keys([word.lower() for word in command.words], context.services.registry.titles)
-    kind = SERVERS[command.kind]
+    kind = SERVER_KINDS[command.kind]
     once = words[-1:] == ["once"] and kind.recurs
     if once:
         words = words[:-1]

@@ -10,7 +10,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.events.kinds.final import FINAL, final_starts
 from pbmserv.service.events.kinds.kind import Kind, Rules, next_monday
-from pbmserv.service.events.kinds.registry import SERVERS, kind_of
+from pbmserv.service.events.kinds.registry import SERVER_KINDS, kind_of
 from pbmserv.store.events import event_entries, events, regulars
 from pbmserv.store.events.events import Event
 from pbmserv.store.tables.events import EventStatus
@@ -114,6 +114,6 @@ def enter_final(context: CommandContext, game: str, year: int, player_id: int) -
     if final is not None and final.status != EventStatus.OPEN:
         return ""
     if final is None:
-        final = create(context, SERVERS[FINAL], game, final_starts(year), number=year)
+        final = create(context, SERVER_KINDS[FINAL], game, final_starts(year), number=year)
     event_entries.enter(context.connection, final.id, [player_id], context.now)
     return f"{final.starts_at:%Y-%m-%d}"

@@ -7,7 +7,7 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.service.core.words_for_others import no_words, words_for_others
+from pbmserv.service.core.words_for_others import required_words
 from pbmserv.service.events.own_teams import own_team
 from pbmserv.store import teams
 from pbmserv.store.accounts.players import Player
@@ -22,7 +22,7 @@ def chat(context: CommandContext, command: TeamChat) -> Answer:
         Refused: there are no words, or nobody to read them.
     """
     player = context.speaker(command.credentials)
-    return _said_to_team(context, player, own_team(context, player))
+    return _send_words_to_team(context, player, own_team(context, player))
 
 
 def chat_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
@@ -31,13 +31,11 @@ def chat_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answe
     team = own_team(context, player)
     if team.id != reply_address.about:
         raise Refused("team-not-yours", part="team chat", example="team")
-    return _said_to_team(context, player, team)
+    return _send_words_to_team(context, player, team)
 
 
-def _said_to_team(context: CommandContext, player: Player, team: Team) -> Answer:
-    message = words_for_others(context)
-    if not message:
-        raise no_words(context, "team chat")
+def _send_words_to_team(context: CommandContext, player: Player, team: Team) -> Answer:
+    words = required_words(context, "team chat")
     readers = [
         member
         for member in teams.members(context.connection, team.id)
@@ -46,12 +44,13 @@ def _said_to_team(context: CommandContext, player: Player, team: Team) -> Answer
     if not readers:
         raise Refused("team-alone", part=team.name, example="team invite FRIEND")
     part = Part(
-        "team-chat", {"by": player.userid, "said": message, "team": team.id, "name": team.name}
+        "team-chat", {"by": player.userid, "said": words, "team": team.id, "name": team.name}
     )
     to_readers = tuple(
         Notification(member.address, member.player_id, part)
         for member in readers
         if not member.muted
     )
-    sent = {"to": [member.userid for member in readers], "unreachable": [], "said": message}
+    unreachable = [member.userid for member in readers if member.unreachable_since]
+    sent = {"to": [member.userid for member in readers], "unreachable": unreachable, "said": words}
     return Answer((Part("message-sent", sent),), to_readers)

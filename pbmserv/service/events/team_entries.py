@@ -13,7 +13,7 @@ from pbmserv.service.core.outcome import Answer
 from pbmserv.service.events import course, letters, new_events, team_events
 from pbmserv.service.events.entering import entered_already
 from pbmserv.service.events.kinds.kind import MOST_ENTERED, Rules
-from pbmserv.service.events.kinds.registry import SERVERS
+from pbmserv.service.events.kinds.registry import SERVER_KINDS
 from pbmserv.service.events.own_teams import (
     answer_to_member,
     led_team,
@@ -30,7 +30,7 @@ from pbmserv.store.events.events import Event
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 from pbmserv.store.teams import Member, Team
 
-_KIND = SERVERS["team"]
+_KIND = SERVER_KINDS["team"]
 
 
 def enter(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:

@@ -27,7 +27,7 @@ def charge(
     """Charge an answer and the letters to others. A board with several parts is drawn once.
 
     Raises:
-        TooMuch: the budget is used up, also if the command went on in spite of that.
+        TooMuch: the budget is used up, even if the command has ignored that.
     """
     budget = context.budget
     charged = [(part, _work_of(context, part)) for part in parts]
@@ -40,15 +40,15 @@ def charge(
     for part, work in charged:
         _charge_part(context, part, work)
     budget.check()
-    budget.charge(Work.LETTER, letters_to_many)  # followers keep nobody from moving
+    budget.charge(Work.LETTER, letters_to_many)  # letters to followers refuse no move
 
 
 def _work_of(context: CommandContext, part: Part) -> Work:
     """Return the kind of work for a part of the answer, and note the board that it draws."""
-    drawn, seat = context.budget.drawn, (part.board, part.seat)
-    is_drawn = part.board is not None and (kind_of(part.letter).beyond_record or seat not in drawn)
-    drawn.add(seat)
-    return Work.DRAWN if is_drawn else Work.PART
+    drawn, drawing = context.budget.drawn, (part.board, part.seat)
+    is_new = kind_of(part.letter).beyond_record or drawing not in drawn
+    drawn.add(drawing)
+    return Work.DRAWN if part.board is not None and is_new else Work.PART
 
 
 def _charge_part(context: CommandContext, part: Part, work: Work) -> None:

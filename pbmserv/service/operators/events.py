@@ -13,7 +13,7 @@ from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
 from pbmserv.service.events import course, games, letters, new_events, pages, paired_games
 from pbmserv.service.events.kinds.kind import Kind
-from pbmserv.service.events.kinds.registry import SERVERS, kind_of
+from pbmserv.service.events.kinds.registry import SERVER_KINDS, kind_of
 from pbmserv.service.events.tables import DRAW, LOSS, WIN
 from pbmserv.service.operators.deeds import Deed, Signature, read_day
 from pbmserv.service.operators.games import game_key
@@ -46,10 +46,10 @@ def create_event(context: CommandContext, _: Signature, kind: str, game: str, st
     Raises:
         OperatorError: there is no such kind or game, the day is wrong, or one is open already.
     """
-    words = [word for word, each in SERVERS.items() if not each.rules.invited]
+    words = [word for word, each in SERVER_KINDS.items() if not each.rules.invited]
     if kind not in words:
         raise OperatorError(f"there is no kind {kind}; there are: {', '.join(words)}")
-    server_kind = SERVERS[kind]
+    server_kind = SERVER_KINDS[kind]
     if reason := server_kind.why_unavailable():
         raise OperatorError(reason)
     key = game_key(context, game)

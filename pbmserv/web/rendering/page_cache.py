@@ -8,14 +8,14 @@ from collections.abc import Awaitable, Callable, Hashable
 from functools import partial
 
 MOST_OCTETS = 10_000_000
-"""Most octets in a `PageCache`; a large race has a page of 600 kB."""
+"""Largest number of octets in a `PageCache`; a large race has a page of 600 kB."""
 
 
 class PageCache:
     """Pages by their keys; the least recently read ones are dropped.
 
     Args:
-        most: most pages, as far as they have no more than `MOST_OCTETS` together.
+        most: largest number of pages. Together they have at most `MOST_OCTETS`, too.
     """
 
     def __init__(self, most: int) -> None:
@@ -35,7 +35,7 @@ class PageCache:
         Args:
             key: the page.
             stamp: a value that changes with the page's content.
-            make: renders the page; ``None`` if there is none, which is not kept.
+            make: renders the page; its result is ``None`` if there is no such page.
         """
         entry = self._pages.get(key)
         if entry is not None and entry[0] == stamp:

@@ -288,8 +288,11 @@ class Terminal(App[None]):
         self.push_screen(Question("Save this game as", self._file), self._save)
 
     def action_open(self) -> None:
-        """Ask for a file, and continue its game."""
-        self.push_screen(Question("Open the game in", self._file), self._open)
+        """Ask for a file, and continue its game; after a second press if moves would be lost."""
+        if self._nothing_lost() or self._confirmed(
+            "o", "Not saved. Press o again to open another game, s to save."
+        ):
+            self.push_screen(Question("Open the game in", self._file), self._open)
 
     def action_identify(self) -> None:
         """Show the game ID."""

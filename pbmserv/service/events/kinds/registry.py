@@ -18,12 +18,12 @@ def _by_word(*kinds: Kind) -> Mapping[str, Kind]:
     return {kind.word: kind for kind in kinds}
 
 
-SERVERS = _by_word(League(), MonthlyCup(), Swiss(), Duplicate(), Team(), Final())
+SERVER_KINDS = _by_word(League(), MonthlyCup(), Swiss(), Duplicate(), Team(), Final())
 """Kinds of the server's events."""
 
-PLAYERS = _by_word(Cup(), Swiss(), Duplicate(), Team())
+PLAYER_KINDS = _by_word(Cup(), Swiss(), Duplicate(), Team())
 """Kinds of events that a player can hold."""
 
 
 def kind_of(event: Event) -> Kind:
-    return (PLAYERS if event.is_own else SERVERS)[event.kind]
+    return (PLAYER_KINDS if event.is_own else SERVER_KINDS)[event.kind]
