@@ -20,6 +20,10 @@ _GAP = re.compile(r"(?<!\d) | (?!\d)")
 _SPLIT_CELL = re.compile(r"\b([^\W\d_]) (?=\d{1,2}\b)")
 _ENGLISH = frozenset({"a", "i", "am", "an", "as", "at", "be", "do", "go", "he", "if", "no", "on"})
 """Words of sentences that do not name a move where other words stand around them."""
+_JOINS = frozenset({"and", "or", "then"})
+"""Words between two moves."""
+_POLITE = frozenset({"please", "pls", "plz", "thanks", "thx", "now"})
+"""Words behind a move, and not behind an article."""
 _BESIDE = frozenset(
     word
     for words in (
@@ -116,10 +120,12 @@ def _named_moves(words: Sequence[str], moves: Iterable[str]) -> dict[str, _Span]
         for end in range(begin + 1, min(begin + _LONGEST, len(words)) + 1):
             spans_by_text.setdefault(_joined(words[begin:end]), []).append((begin, end))
     spans_by_move = {move: spans_by_text.get(_squeezed(move), []) for move in moves}
+    starts = {begin for spans in spans_by_move.values() for begin, _ in spans}
     spans_by_move = {
         move: spans
         for move, spans in spans_by_move.items()
-        if spans and (len(words) == 1 or move.casefold() not in _ENGLISH)
+        if spans
+        and (len(words) == 1 or move.casefold() not in _ENGLISH or _is_listed(words, spans, starts))
     }
     all_spans = [span for spans in spans_by_move.values() for span in spans]
     return {
@@ -127,6 +133,25 @@ def _named_moves(words: Sequence[str], moves: Iterable[str]) -> dict[str, _Span]
         for move, spans in spans_by_move.items()
         if not all(_is_inside_longer(span, all_spans) for span in spans)
     }
+
+
+def _is_listed(words: Sequence[str], spans: Iterable[_Span], starts: Collection[int]) -> bool:
+    """Return whether an English word that is also a move may be meant as one.
+
+    It is in "B then A", "A then B", "A, B" and "A please", but not in "a disc in B".
+
+    Args:
+        starts: the places at which moves begin.
+    """
+    for begin, end in spans:
+        if begin and words[begin - 1] in _JOINS:
+            return True
+        if end == len(words):
+            continue
+        following = end + (words[end] in _JOINS)
+        if following in starts or words[end] in _POLITE:
+            return True
+    return False
 
 
 def _is_inside_longer(span: _Span, others: Iterable[_Span]) -> bool:
