@@ -345,8 +345,9 @@ class AdaptedGame:
 
     def _own_meaning(self, view: View, text: str) -> str | None:
         """Return the move that the game itself reads between words of talk: "Nf3, please"."""
-        between = matching.without_talk(text)
-        if not matching.is_like(between, self._vocabulary(view), freely=True):
+        vocabulary = frozenset(self._vocabulary(view))
+        between = matching.without_talk(text, keeping=vocabulary)
+        if not matching.is_like(between, vocabulary, freely=True):
             return None
         try:
             return self._own_reading(view, between)

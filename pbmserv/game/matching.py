@@ -42,6 +42,7 @@ _BESIDE = frozenset(
     for word in words.split()
 )
 """Words that may stand beside a move. Beside others, as in "I live at b4", a cell is only talk."""
+_ARTICLES = frozenset({"the", "my", "your"})
 _SPOKEN = re.compile(r"thank you", re.IGNORECASE)
 _ASKS = re.compile(r"(?:please,? )?(?:can|could|may) i\b")
 _NEGATES = re.compile(
@@ -163,18 +164,23 @@ def _is_inside_longer(span: _Span, others: Iterable[_Span]) -> bool:
     )
 
 
-def without_talk(text: str) -> str:
-    """Return a text without the words around it that people use to say a move.
+def without_talk(text: str, *, keeping: Collection[str] = frozenset()) -> str:
+    """Return a text without articles and the words around it that people use to say a move.
 
     "I play Nf3, thanks" becomes ``Nf3``; a question becomes ``""``.
+
+    Args:
+        keeping: words of the game, which are not left out.
     """
     if _is_question(text):
         return ""
     words = _SPOKEN.sub("thanks", text).split()
-    while words and _BESIDE.issuperset(tokens(words[0])):
+    talk = _BESIDE.difference(keeping)
+    while words and talk.issuperset(tokens(words[0])):
         del words[0]
-    while words and _BESIDE.issuperset(tokens(words[-1])):
+    while words and talk.issuperset(tokens(words[-1])):
         del words[-1]
+    words = [word for word in words if word.casefold() not in _ARTICLES]
     return " ".join(words).strip(" ,;:.!")
 
 

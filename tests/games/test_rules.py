@@ -147,6 +147,8 @@ def test_a_move_of_two_pieces_is_not_guessed(fen: str, text: str) -> None:
         (START, "qh5", "No queen of yours can go to h5 now."),
         (START, "e5", "No pawn of yours can go to e5 now."),
         (START, "exd5", "No pawn of yours can go to d5 now."),
+        (START, "pawn takes d7", "No pawn of yours can go to d7 now."),
+        (START, "queen takes knight", "It is not a legal move here."),
         (START, "e2e5", "The pawn on e2 cannot go to e5 now."),
         (START, "Ng1h4", "No knight of yours can go to h4 now."),
         (START, "R1d1", "No rook of yours can go to d1 now."),
