@@ -14,6 +14,7 @@ from pbmserv.commands.grammar.sentences import (
     corrects,
     sentences,
     talk,
+    with_courtesies_apart,
 )
 from pbmserv.engine.protocol import LeavingToChance, implements, only_meaning
 from pbmserv.engine.rng import Rng
@@ -48,7 +49,7 @@ def talked_move(mover: Mover, text: str, *, has_accepted: bool) -> TalkedMove | 
         Refused: the sentences say several moves, or one may take back another.
     """
     game, view = mover.position.game, mover.view
-    parts = sentences(text)
+    parts = with_courtesies_apart(sentences(text))
     moves: dict[int, Move] = {}
     illegal: MoveError | None = None
     for place, sentence in enumerate(parts):
