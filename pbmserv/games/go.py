@@ -272,7 +272,7 @@ class Go(Game[Position]):
 
     def read_dead(self, state: Position, word: str, cells: Sequence[str]) -> str:
         """Return the move that names dead stones, with all stones of their groups."""
-        if word in {"none", "dead", "dead none"}:
+        if word in {"none", "dead none"}:
             return "none"
         if not cells:
             raise No(f"Name dead stones, such as {example_of_dead(state)}, or reply none.")

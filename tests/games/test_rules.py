@@ -183,6 +183,13 @@ def test_suicide_is_not_allowed_in_go() -> None:
         go.GAME.read(state, 1, "a1")
 
 
+def test_dead_without_a_stone_is_refused_in_go() -> None:
+    """It stands in "nothing is dead" and in "everything is dead"."""
+    state = played(go.GAME, "c5 g5 pass pass", size=9, komi=0.5, handicap=0)
+    with pytest.raises(No, match="or reply none"):
+        go.GAME.read(state, 0, "dead")
+
+
 def test_dead_stones_of_go_are_agreed_on() -> None:
     state = played(go.GAME, "c5 g5 pass pass", size=9, komi=0.5, handicap=0)
     state = go.GAME.play(state, 0, go.GAME.read(state, 0, "dead g5"), chance()).state
