@@ -319,6 +319,7 @@ def test_chess_hears_what_somebody_takes() -> None:
         position = moved(position, seat % 2, earlier)
     view = game.view(position.state, Seat(0))
     assert game.meant(view, "I take your pawn on d5 with my knight!") == Move("c3d5")
+    assert game.meant(view, "Knight to b5, check!") == Move("c3b5")
     assert game.meant(view, "I take the pawn on d5") is None  # a pawn and a knight can
     with pytest.raises(Illegal, match="e4d5 or c3d5"):
         game.parse(view, "takes d5")
