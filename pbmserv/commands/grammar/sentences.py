@@ -97,6 +97,11 @@ def with_courtesies_apart(parts: Sequence[Sentence]) -> list[Sentence]:
     return apart
 
 
+def begins_courtesy(sentence: Sentence) -> bool:
+    """Return whether `with_courtesies_apart` has parted a sentence from a courtesy behind it."""
+    return sentence.written.endswith((",", ";", ":", "-", "\u2013", "and"))
+
+
 def _is_courtesy(text: str) -> bool:
     """Return whether a text is only a courtesy, and names no place."""
     return is_farewell(text) or (is_praise(text) and _PLACE.search(plain(text)) is None)

@@ -11,6 +11,7 @@ from pbmserv.commands.grammar.sentences import (
     OR,
     Sentence,
     begins_correction,
+    begins_courtesy,
     corrects,
     sentences,
     talk,
@@ -129,7 +130,8 @@ def _meaning(game: Any, view: Any, sentence: Sentence) -> Move | None:
         MoveError: the sentence is a move that is not legal.
     """
     text = sentence.text
-    if not text or (len(text) == 1 and text.isalpha()):  # an initial, below a greeting
+    is_letter = len(text) == 1 and text.isalpha()
+    if not text or (is_letter and not begins_courtesy(sentence)):  # an initial, below a greeting
         return None
     try:
         move: Move | None = game.parse(view, text)
