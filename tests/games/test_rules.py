@@ -271,6 +271,8 @@ def test_plays_of_backgammon(men: dict[int, int], dice: tuple[int, int], moves: 
         ("6/off(2)", ((6, 0), (6, 0))),
         ("13 7 8 7", ((13, 7), (8, 7))),
         ("13-7, 8-7", ((13, 7), (8, 7))),
+        ("13/7 and 8/7", ((13, 7), (8, 7))),
+        ("From 13 to 7, then bar to 22", ((13, 7), (25, 22))),
     ],
 )
 def test_notations_of_backgammon(text: str, steps: tuple[tuple[int, int], ...]) -> None:
