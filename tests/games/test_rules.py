@@ -279,6 +279,12 @@ def test_notations_of_backgammon(text: str, steps: tuple[tuple[int, int], ...]) 
     assert backgammon.read_steps(text) == steps
 
 
+@rows(("text", "answer"), [("Accept", "take"), ("decline", "drop"), ("reject", "drop")])
+def test_a_double_is_answered_like_other_offers(text: str, answer: str) -> None:
+    board = backgammon.GAME.start(2, {"match": 3, "cube": True}, chance())
+    assert backgammon.GAME.read(replace(board, stage="take"), 1, text) == answer
+
+
 def test_nobody_doubles_in_the_one_game_after_a_player_comes_within_a_point_of_the_match() -> None:
     game = backgammon.GAME
     board = replace(game.start(2, {"match": 3, "cube": True}, chance()), score=(1, 0))
