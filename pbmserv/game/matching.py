@@ -33,7 +33,7 @@ _BESIDE = frozenset(
         "piece disc number please pls plz thanks thx ok okay yes sure now then so well hm hmm um",
         "let s lets will would like want think guess can could may",
         "start begin open respond reply answer with too of course center centre middle corner",
-        "check checkmate",
+        "check checkmate dice cube",
         "ich spiele setze ziehe nehme auf nach bitte danke mein zug dann jetzt ist möchte",
         "je joue prends place mets en à le la il te plaît merci mon coup est",
         "juego pongo muevo pon por favor gracias mi jugada es voy",
