@@ -13,7 +13,7 @@ from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Move, Seat
-from pbmserv.errors import Ambiguous, Illegal, NotUnderstood, OptionError
+from pbmserv.errors import Ambiguous, Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.game import After, Game, Grid, Items, Piece, Result, win
 from pbmserv.game.cells import laid_out
 from pbmserv.games import backgammon, chess, connect4, go, liar, tictactoe
@@ -310,6 +310,17 @@ def test_chess_reads_pieces_by_their_names(before: str, text: str, move: str) ->
         position = moved(position, seat % 2, earlier)
     (mover,) = game.to_act(position.state)
     assert game.parse(game.view(position.state, mover), text) == Move(move)
+
+
+def test_a_draw_is_offered_in_other_words() -> None:
+    game = AdaptedGame(chess.GAME)
+    position = moved(moved(begun(game), 0, "e4"), 1, "e5")
+    view = game.view(position.state, Seat(0))
+    for text in ("Let's call it a draw?", "Would you like a draw", "draw?"):
+        assert game.parse(view, text) == Move("draw", free=True)
+    for text in ("no draw", "I do not want a draw", "this is not a draw", "draw to e5"):
+        with pytest.raises(MoveError):
+            game.parse(view, text)
 
 
 def test_chess_hears_what_somebody_takes() -> None:
