@@ -48,6 +48,10 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     REJECT: ("reject", "decline"),
 }
 
+_AROUND_DRAW = frozenset(
+    ("a", "the", "it", "i", "d", "we", "you", "would", "like", "let", "s", "lets", "shall", "want")
+) | {"how", "about", "call", "offer", "propose", "please", "ok", "then"}
+"""Words that may stand around "draw": "Let's call it a draw", "would you like a draw?"."""
 _BESIDE_SWAP = frozenset(
     {"rather", "prefer", "side", "sides", "colour", "colours", "color", "colors", "you"}
 )
@@ -244,6 +248,8 @@ class AdaptedGame:
         """Read a text as one move."""
         word = " ".join(matching.tokens(text))
         spoken = next((command for command, forms in _WORDS.items() if word in forms), "")
+        if not spoken and set(matching.tokens(text)).difference(_AROUND_DRAW) == {DRAW}:
+            spoken = DRAW
         listed = view.moves
         move = matching.spelt(text, listed)
         if move is not None:
@@ -345,8 +351,9 @@ class AdaptedGame:
 
     def _own_meaning(self, view: View, text: str) -> str | None:
         """Return the move that the game itself reads between words of talk: "Nf3, please"."""
-        between = matching.without_talk(text)
-        if not matching.is_like(between, self._vocabulary(view), freely=True):
+        vocabulary = frozenset(self._vocabulary(view))
+        between = matching.without_talk(text, keeping=vocabulary)
+        if not matching.is_like(between, vocabulary, freely=True):
             return None
         try:
             return self._own_reading(view, between)

@@ -20,6 +20,10 @@ _GAP = re.compile(r"(?<!\d) | (?!\d)")
 _SPLIT_CELL = re.compile(r"\b([^\W\d_]) (?=\d{1,2}\b)")
 _ENGLISH = frozenset({"a", "i", "am", "an", "as", "at", "be", "do", "go", "he", "if", "no", "on"})
 """Words of sentences that do not name a move where other words stand around them."""
+_JOINS = frozenset({"and", "or", "then"})
+"""Words between two moves."""
+_POLITE = frozenset({"please", "pls", "plz", "thanks", "thx", "now"})
+"""Words behind a move, and not behind an article."""
 _BESIDE = frozenset(
     word
     for words in (
@@ -28,6 +32,8 @@ _BESIDE = frozenset(
         "choose pick try fire shoot attack bid enter column row cell square point field stone",
         "piece disc number please pls plz thanks thx ok okay yes sure now then so well hm hmm um",
         "let s lets will would like want think guess can could may",
+        "start begin open respond reply answer with too of course center centre middle corner",
+        "check checkmate dice cube",
         "ich spiele setze ziehe nehme auf nach bitte danke mein zug dann jetzt ist möchte",
         "je joue prends place mets en à le la il te plaît merci mon coup est",
         "juego pongo muevo pon por favor gracias mi jugada es voy",
@@ -38,6 +44,7 @@ _BESIDE = frozenset(
     for word in words.split()
 )
 """Words that may stand beside a move. Beside others, as in "I live at b4", a cell is only talk."""
+_ARTICLES = frozenset({"the", "my", "your"})
 _SPOKEN = re.compile(r"thank you", re.IGNORECASE)
 _ASKS = re.compile(r"(?:please,? )?(?:can|could|may) i\b")
 _NEGATES = re.compile(
@@ -116,10 +123,12 @@ def _named_moves(words: Sequence[str], moves: Iterable[str]) -> dict[str, _Span]
         for end in range(begin + 1, min(begin + _LONGEST, len(words)) + 1):
             spans_by_text.setdefault(_joined(words[begin:end]), []).append((begin, end))
     spans_by_move = {move: spans_by_text.get(_squeezed(move), []) for move in moves}
+    starts = {begin for spans in spans_by_move.values() for begin, _ in spans}
     spans_by_move = {
         move: spans
         for move, spans in spans_by_move.items()
-        if spans and (len(words) == 1 or move.casefold() not in _ENGLISH)
+        if spans
+        and (len(words) == 1 or move.casefold() not in _ENGLISH or _is_listed(words, spans, starts))
     }
     all_spans = [span for spans in spans_by_move.values() for span in spans]
     return {
@@ -127,6 +136,25 @@ def _named_moves(words: Sequence[str], moves: Iterable[str]) -> dict[str, _Span]
         for move, spans in spans_by_move.items()
         if not all(_is_inside_longer(span, all_spans) for span in spans)
     }
+
+
+def _is_listed(words: Sequence[str], spans: Iterable[_Span], starts: Collection[int]) -> bool:
+    """Return whether an English word that is also a move may be meant as one.
+
+    It is in "B then A", "A then B", "A, B" and "A please", but not in "a disc in B".
+
+    Args:
+        starts: the places at which moves begin.
+    """
+    for begin, end in spans:
+        if begin and words[begin - 1] in _JOINS:
+            return True
+        if end == len(words):
+            continue
+        following = end + (words[end] in _JOINS)
+        if following in starts or words[end] in _POLITE:
+            return True
+    return False
 
 
 def _is_inside_longer(span: _Span, others: Iterable[_Span]) -> bool:
@@ -138,18 +166,23 @@ def _is_inside_longer(span: _Span, others: Iterable[_Span]) -> bool:
     )
 
 
-def without_talk(text: str) -> str:
-    """Return a text without the words around it that people use to say a move.
+def without_talk(text: str, *, keeping: Collection[str] = frozenset()) -> str:
+    """Return a text without articles and the words around it that people use to say a move.
 
     "I play Nf3, thanks" becomes ``Nf3``; a question becomes ``""``.
+
+    Args:
+        keeping: words of the game, which are not left out.
     """
     if _is_question(text):
         return ""
     words = _SPOKEN.sub("thanks", text).split()
-    while words and _BESIDE.issuperset(tokens(words[0])):
+    talk = _BESIDE.difference(keeping)
+    while words and talk.issuperset(tokens(words[0])):
         del words[0]
-    while words and _BESIDE.issuperset(tokens(words[-1])):
+    while words and talk.issuperset(tokens(words[-1])):
         del words[-1]
+    words = [word for word in words if word.casefold() not in _ARTICLES]
     return " ".join(words).strip(" ,;:.!")
 
 

@@ -19,6 +19,9 @@ MEN = {
 }
 START = {24: 2, 13: 5, 8: 3, 6: 5}
 PART = re.compile(r"(bar|off|2[0-5]|1[0-9]|[0-9])(?:\*)?(?:\(([2-4])\))?", re.IGNORECASE)
+BETWEEN_POINTS = re.compile(r"\s+to\s+", re.IGNORECASE)
+BETWEEN_STEPS = re.compile(r"\b(?:and|then|from)\b", re.IGNORECASE)
+ANSWERS_TO_DOUBLE = {"accept": "take", "reject": "drop", "decline": "drop"}
 
 Points = tuple[int, ...]
 """Men on each point as one player counts them: 1 to 24, 25 is the bar; the other's are negative."""
@@ -175,8 +178,12 @@ def net(play: Iterable[Step]) -> dict[int, int]:
 
 
 def read_steps(text: str) -> Play:
-    """Return the moves of a text: 13/7 8/7, 24/18/13, 6/off(2), or just the points in pairs."""
+    """Return the moves of a text: 13/7 8/7, 24/18/13, 6/off(2), or just the points in pairs.
+
+    "From 13 to 7 and 8 to 7" is 13/7 8/7, too.
+    """
     steps: list[Step] = []
+    text = BETWEEN_STEPS.sub(" ", BETWEEN_POINTS.sub("/", text))
     groups = [part for part in re.split(r"[\s,;]+", text.strip(" .!")) if part]
     if "/" not in text and "-" not in text:
         groups = ["/".join(groups[n : n + 2]) for n in range(0, len(groups), 2)]
@@ -219,7 +226,10 @@ class Backgammon(Game[Board]):
         Option("cube", "a match has a doubling cube", (False, True), True),
     )
     draws = False
-    words = ("roll", "double", "take", "drop", "bar", "off")
+    words = (
+        *("roll", "double", "take", "drop", "bar", "off", "from", "to", "and", "then"),
+        *ANSWERS_TO_DOUBLE,
+    )
 
     def start(self, seats: int, options: Mapping[str, Any], rng: Rng) -> Board:
         target = options["match"]
@@ -258,8 +268,9 @@ class Backgammon(Game[Board]):
         word = text.strip(" .!").casefold()
         if state.stage != "move":
             allowed = list(self.moves(state, seat))
-            if word in allowed:
-                return word
+            answer = ANSWERS_TO_DOUBLE.get(word, word)
+            if answer in allowed:
+                return answer
             raise No(f"Reply {' or '.join(allowed)}.")
         if word in {"roll", "double", "take", "drop"}:
             raise No("The dice are rolled already.")

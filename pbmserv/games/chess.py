@@ -63,12 +63,20 @@ SPOKEN = {
     "bishop": "B",
     "knight": "N",
     "pawn": "",
+    "take": "x",
     "takes": "x",
+    "capture": "x",
     "captures": "x",
     "to": "",
     "on": "",
 }
 """Words that people write for letters and signs of the notation: "knight to f3"."""
+_PIECE = "(king|queen|rook|bishop|knight|pawn)"
+TAKING = re.compile(
+    rf"(?:{_PIECE} )?(?:takes?|captures?)(?: {_PIECE})?(?: ?(?:on|at)? ([a-h][1-8]))?"
+    rf"(?: with {_PIECE})?"
+)
+"""A capture in words: "take knight on f3 with pawn"."""
 START = "rnbqkbnr" + "p" * 8 + "." * 32 + "P" * 8 + "RNBQKBNR"
 
 
@@ -394,6 +402,39 @@ def in_letters(text: str) -> str:
     return "".join(SPOKEN.get(word.casefold(), word) for word in text.split())
 
 
+def taking(position: Position, listed: Sequence[Step], text: str) -> list[str] | None:
+    """Return the captures that a text in words may mean: "queen takes bishop".
+
+    `None` if it is none, or one that is written in standard notation but for its words: "knight
+    takes f3".
+    """
+    match = TAKING.fullmatch(" ".join(text.casefold().strip(".!").split()))
+    if match is None:
+        return None
+    front, taken, square, behind = match.groups()
+    mover = front or behind
+    if not (taken or square) or (front and (behind or not taken)):
+        return None
+    board = position.board
+    return [
+        text_of(position, step)
+        for step in listed
+        if not is_castling(board, step)
+        and (square is None or SQUARES[step[1]] == square)
+        and (mover is None or NAMES[board[step[0]].upper()] == mover)
+        and _name_of_taken(position, step) == (taken or _name_of_taken(position, step) or "none")
+        and step[2].upper() in {"", "Q"}
+    ]
+
+
+def _name_of_taken(position: Position, step: Step) -> str:
+    """Return the name of the piece that a move captures, ``""`` for none."""
+    square, to, _ = step
+    if to == position.passed and position.board[square] in "Pp":
+        return NAMES["P"]
+    return NAMES.get(position.board[to].upper(), "")
+
+
 def full_notation(position: Position, step: Step) -> str:
     """Return a move in standard notation, with + for a check and # for mate."""
     text = notation(position, step, list(legal(position)))
@@ -441,7 +482,19 @@ class Chess(Game[Position]):
     key, title = "chess", "Chess"
     options = (Option("chess960", "shuffle the pieces of the first rows", (False, True), False),)
     rotates = True
-    words = ("o", "0", "castle", "castles", "kingside", "queenside", "side", "x", *"qrbn", *SPOKEN)
+    words = (
+        "o",
+        "0",
+        "castle",
+        "castles",
+        "kingside",
+        "queenside",
+        "side",
+        "x",
+        *"qrbn",
+        *SPOKEN,
+        "with",
+    )
 
     def start(self, seats: int, options: Mapping[str, Any], rng: Rng) -> Position:
         row = board_960(rng.below(960)) if options["chess960"] else "RNBQKBNR"
@@ -454,6 +507,12 @@ class Chess(Game[Position]):
 
     def read(self, state: Position, seat: Seat, text: str) -> str:
         listed = list(legal(state))
+        captures = taking(state, listed, text)
+        if captures is not None:
+            if len(captures) == 1:
+                return captures[0]
+            if captures:
+                raise No(f"That can be {' or '.join(captures)}. Write which one you mean.")
         by_text = {text_of(state, step): step for step in listed}
         plain = IN_BETWEEN.sub("", in_letters(MOVE_NUMBER.sub("", text)))
         squares = plain.lower().replace("x", "")
@@ -467,7 +526,7 @@ class Chess(Game[Position]):
 
     def why_not(self, state: Position, squares: str, plain: str) -> str:
         """Return why a move is refused."""
-        begun = re.match("[a-h][1-8]", squares)
+        begun = re.match("[a-h][1-8]", squares) if not plain.startswith("x") else None
         piece = state.board[PLACE[begun[0]]] if begun else ""
         is_alone = begun is not None and squares == begun[0]
         if begun and piece == "." and not is_alone:

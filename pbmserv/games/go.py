@@ -36,6 +36,7 @@ STONES = {
 }
 NAME = re.compile(r"\b([A-HJ-T])(1[0-9]|[1-9])\b", re.IGNORECASE)
 COLUMN_I = re.compile(r"\bI(1[0-9]|[1-9])\b", re.IGNORECASE)
+ANSWERS = {"accept": "agree", "reject": "resume"}
 NAMED_DEAD = re.compile(r"\bdead\b", re.IGNORECASE)
 HANDICAPS = {
     2: "DQ QD", 3: "DQ QD QQ", 4: "DQ QD QQ DD", 5: "DQ QD QQ DD KK", 6: "DQ QD QQ DD DK QK",
@@ -206,7 +207,7 @@ class Go(Game[Position]):
         Option("komi", "points for white", (0.5, 5.5, 6.5, 7, 7.5), 7.5),
         Option("handicap", "black stones at the beginning; white moves first", range(10), 0),
     )
-    words = ("pass", "dead", "none", "agree", "resume")
+    words = ("pass", "dead", "none", "agree", "resume", *ANSWERS)
 
     def start(self, seats: int, options: Mapping[str, Any], rng: Rng) -> Position:
         size, stones = options["size"], options["handicap"]
@@ -256,8 +257,9 @@ class Go(Game[Position]):
         if not cells and COLUMN_I.search(text):
             raise No("There is no column I in Go; J comes after H.")
         if state.stage == "agree":
-            if word in {"agree", "resume"}:
-                return word
+            answer = ANSWERS.get(word, word)
+            if answer in {"agree", "resume"}:
+                return answer
             raise No("Reply agree or resume.")
         if state.stage == "mark":
             return self.read_dead(state, word, cells)
@@ -272,7 +274,7 @@ class Go(Game[Position]):
 
     def read_dead(self, state: Position, word: str, cells: Sequence[str]) -> str:
         """Return the move that names dead stones, with all stones of their groups."""
-        if word in {"none", "dead", "dead none"}:
+        if word in {"none", "dead none"}:
             return "none"
         if not cells:
             raise No(f"Name dead stones, such as {example_of_dead(state)}, or reply none.")

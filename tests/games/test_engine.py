@@ -13,7 +13,7 @@ from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Move, Seat
-from pbmserv.errors import Ambiguous, Illegal, NotUnderstood, OptionError
+from pbmserv.errors import Ambiguous, Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.game import After, Game, Grid, Items, Piece, Result, win
 from pbmserv.game.cells import laid_out
 from pbmserv.games import backgammon, chess, connect4, go, liar, tictactoe
@@ -293,6 +293,12 @@ def test_a_move_beside_talk_is_offered_and_not_played() -> None:
         ("e4 d5", "pawn takes d5", "e4d5"),
         ("e4 d5", "e4 takes d5", "e4d5"),
         ("e4 e5 Bc4 Nf6", "bishop takes pawn on f7", "c4f7"),
+        ("e4 d5", "take pawn on d5", "e4d5"),
+        ("e4 d5 Nc3 Nf6 h3 h6", "take pawn with knight", "c3d5"),
+        ("e4 d5 exd5", "queen takes pawn", "d8d5"),
+        ("e4 e5 Nf3 Nc6 Bb5 a6", "bishop takes knight", "b5c6"),
+        ("e4 e5 Nf3 Nc6 Bb5 a6", "takes c6", "b5c6"),
+        ("e4 a6 e5 d5", "pawn takes pawn", "e5d6"),
         ("e4 e5 Bc4 Nf6 Nf3 Nc6", "castles king side", "e1g1"),
         ("e4 e5 Bc4 Nf6 Nf3 Nc6", "castle", "e1g1"),
     ],
@@ -304,6 +310,30 @@ def test_chess_reads_pieces_by_their_names(before: str, text: str, move: str) ->
         position = moved(position, seat % 2, earlier)
     (mover,) = game.to_act(position.state)
     assert game.parse(game.view(position.state, mover), text) == Move(move)
+
+
+def test_a_draw_is_offered_in_other_words() -> None:
+    game = AdaptedGame(chess.GAME)
+    position = moved(moved(begun(game), 0, "e4"), 1, "e5")
+    view = game.view(position.state, Seat(0))
+    for text in ("Let's call it a draw?", "Would you like a draw", "draw?"):
+        assert game.parse(view, text) == Move("draw", free=True)
+    for text in ("no draw", "I do not want a draw", "this is not a draw", "draw to e5"):
+        with pytest.raises(MoveError):
+            game.parse(view, text)
+
+
+def test_chess_hears_what_somebody_takes() -> None:
+    game = AdaptedGame(chess.GAME)
+    position = begun(game)
+    for seat, earlier in enumerate(("e4", "d5", "Nc3", "Nf6", "h3", "h6")):
+        position = moved(position, seat % 2, earlier)
+    view = game.view(position.state, Seat(0))
+    assert game.meant(view, "I take your pawn on d5 with my knight!") == Move("c3d5")
+    assert game.meant(view, "Knight to b5, check!") == Move("c3b5")
+    assert game.meant(view, "I take the pawn on d5") is None  # a pawn and a knight can
+    with pytest.raises(Illegal, match="e4d5 or c3d5"):
+        game.parse(view, "takes d5")
 
 
 def test_a_board_is_turned_for_the_second_player() -> None:

@@ -147,6 +147,8 @@ def test_a_move_of_two_pieces_is_not_guessed(fen: str, text: str) -> None:
         (START, "qh5", "No queen of yours can go to h5 now."),
         (START, "e5", "No pawn of yours can go to e5 now."),
         (START, "exd5", "No pawn of yours can go to d5 now."),
+        (START, "pawn takes d7", "No pawn of yours can go to d7 now."),
+        (START, "queen takes knight", "It is not a legal move here."),
         (START, "e2e5", "The pawn on e2 cannot go to e5 now."),
         (START, "Ng1h4", "No knight of yours can go to h4 now."),
         (START, "R1d1", "No rook of yours can go to d1 now."),
@@ -179,6 +181,13 @@ def test_suicide_is_not_allowed_in_go() -> None:
     state = played(go.GAME, "a2 e5 b1 e4", size=9, komi=7.5, handicap=0)
     with pytest.raises(No, match="no liberty"):
         go.GAME.read(state, 1, "a1")
+
+
+def test_dead_without_a_stone_is_refused_in_go() -> None:
+    """It stands in "nothing is dead" and in "everything is dead"."""
+    state = played(go.GAME, "c5 g5 pass pass", size=9, komi=0.5, handicap=0)
+    with pytest.raises(No, match="or reply none"):
+        go.GAME.read(state, 0, "dead")
 
 
 def test_dead_stones_of_go_are_agreed_on() -> None:
@@ -262,10 +271,18 @@ def test_plays_of_backgammon(men: dict[int, int], dice: tuple[int, int], moves: 
         ("6/off(2)", ((6, 0), (6, 0))),
         ("13 7 8 7", ((13, 7), (8, 7))),
         ("13-7, 8-7", ((13, 7), (8, 7))),
+        ("13/7 and 8/7", ((13, 7), (8, 7))),
+        ("From 13 to 7, then bar to 22", ((13, 7), (25, 22))),
     ],
 )
 def test_notations_of_backgammon(text: str, steps: tuple[tuple[int, int], ...]) -> None:
     assert backgammon.read_steps(text) == steps
+
+
+@rows(("text", "answer"), [("Accept", "take"), ("decline", "drop"), ("reject", "drop")])
+def test_a_double_is_answered_like_other_offers(text: str, answer: str) -> None:
+    board = backgammon.GAME.start(2, {"match": 3, "cube": True}, chance())
+    assert backgammon.GAME.read(replace(board, stage="take"), 1, text) == answer
 
 
 def test_nobody_doubles_in_the_one_game_after_a_player_comes_within_a_point_of_the_match() -> None:

@@ -1,7 +1,7 @@
 """Recognises commands in plain words, such as "I give up" or "play against the computer".
 
-A line means such a command only as a whole, apart from filler words such as "please". "I give up
-coffee" is a message to an opponent.
+A line means such a command only as a whole, apart from filler words such as "please" and, for some
+commands, courtesies. "I give up coffee" is a message to an opponent.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from pbmserv.commands.grammar.courtesies import is_farewell, is_kind_word, is_praise
 from pbmserv.commands.grammar.dates import first_and_last_day, is_date
 from pbmserv.commands.grammar.examples import usual_game
 from pbmserv.commands.grammar.game_names import GameTitles, game_in_sentence
@@ -25,9 +26,22 @@ _FILLER_WORDS = frozenset(
     *("i", "im", "id", "ill", "am", "we", "you", "me", "us", "my", "mine", "our", "will", "do"),
     *("want", "wanna", "would", "like", "love", "can", "could", "may", "let", "lets", "going"),
     *("the", "a", "an", "to", "this", "that", "it", "is", "of", "have", "has", "get"),
-    *("hi", "hello"),
+    *("hi", "hello", "oops", "whoops"),
 }
 """Words that do not change the meaning of a line."""
+
+_MISHAPS = frozenset(
+    ("oh", "no", "wait", "argh", "damn", "wrong", "mistake", "error", "typo", "misclick", "bad")
+) | {"was", "were", "move", "last", "made", "not", "what", "meant", "mean", "didnt", "wasnt"}
+"""Words of somebody who regrets a move: "oh no, that was not what I meant"."""
+
+_REFUSALS = frozenset({"no", "not", "wait", "didnt", "wasnt"})
+"""Of `_MISHAPS`, words that may take back what stands in front of them: "undo? no"."""
+
+_BETWEEN_CLAUSES = re.compile(r"[.,;:!?\u2026]+\s*|\s+[-\u2013]+\s+")
+
+_MAY_HAVE_COURTESIES = frozenset({"resign", "undo", "show"})
+"""Commands that courtesies may surround: "oops, take it back", "I resign, well played"."""
 
 _BETWEEN_WORDS = re.compile(r"[^\w@.=:+-]+")
 
@@ -92,7 +106,7 @@ _QUESTIONS = (
     r"how (?:does|is) (?:it|this|the)\b",  # "How does this work?"
     r"how to\b",
     r"what (?:do|can|should|must|shall|am|are) (?:i|my (?:options|choices|moves))\b",
-    r"what (?:now|next|is this(?: about)?|is going on|does \S{1,6} mean|to do)\b",
+    r"what (?:now|next|is this(?: about)?|is going on|does (?:\S{1,20} ){1,3}mean|to do)\b",
     r"where do i\b",
     r"i (?:do not|don'?t|cannot|can'?t) (?:understand|get (?:it|this))\b",
     r"i (?:do not|don'?t) know (?:what|how)\b",
@@ -190,11 +204,29 @@ def as_command(text: str, games: GameTitles) -> str:
     phrase = " ".join(words)
     if phrase in IN_REPLY and phrase not in _ANSWERS:  # "can I undo?"
         return phrase
-    if command := _COMMANDS.get(phrase) or _preference(words):
+    if command := _COMMANDS.get(phrase) or _preference(words) or _among_courtesies(line):
         return command
     # "change my address to alice@example.org" is answered by a page of help.
     page = _COMMANDS.get(" ".join(word for word in words if "@" not in word), "")
     return page if page.startswith("help ") else ""
+
+
+def _among_courtesies(line: str) -> str:
+    """Return the command of `_MAY_HAVE_COURTESIES` that courtesies surround, ``""`` for none."""
+    clauses = [clause.strip() for clause in _BETWEEN_CLAUSES.split(line) if clause.strip()]
+    while len(clauses) > 1 and _MISHAPS.issuperset(meaningful_words(clauses[0])):
+        del clauses[0]
+    while len(clauses) > 1 and _is_courtesy(clauses[-1]):
+        del clauses[-1]
+    phrase = " ".join(meaningful_words(clauses[0])) if len(clauses) == 1 else ""
+    command = _COMMANDS.get(phrase, phrase)
+    return command if command in _MAY_HAVE_COURTESIES else ""
+
+
+def _is_courtesy(clause: str) -> bool:
+    text = clause.removeprefix("and ")
+    is_sorry = (_MISHAPS - _REFUSALS).issuperset(meaningful_words(text))
+    return is_sorry or is_kind_word(text) or is_farewell(text) or is_praise(text)
 
 
 def meaningful_words(line: str) -> list[str]:

@@ -8,7 +8,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pbmserv.commands.grammar.courtesies import SIGNS_AROUND, is_farewell, without_greeting
+from pbmserv.commands.grammar.courtesies import (
+    SIGNS_AROUND,
+    is_farewell,
+    is_praise,
+    without_greeting,
+)
 from pbmserv.commands.grammar.words import fold
 from pbmserv.engine.plain_text import any_of, phrases, plain
 
@@ -43,6 +48,10 @@ _MOST_OF_A_CORRECTION = 4
 _PLACE = re.compile(r"(?<!\w)(?:[a-z]{0,2}\d{1,3}|[b-hj-z])(?!\w)")
 
 
+_COURTESY_BEHIND = re.compile(r"(?:\s*[,;:]|\s+[-\u2013])\s+(?:and )?(?=\w)")
+"""The signs before a courtesy: "e4, good luck!", "e4 - thanks"."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence of a text.
@@ -69,6 +78,33 @@ def sentences(text: str) -> list[Sentence]:
             mark = "?" if rest and "?" in sign else ""
             parts.append(Sentence(rest + mark, (bare + sign).strip(), number))
     return parts[:MOST]
+
+
+def with_courtesies_apart(parts: Sequence[Sentence]) -> list[Sentence]:
+    """Return sentences in which a courtesy at the end is one of its own: "e4, good luck Bob"."""
+    apart: list[Sentence] = []
+    for sentence in parts:
+        for sign in _COURTESY_BEHIND.finditer(sentence.text):
+            courtesy = sentence.text[sign.end() :]
+            at = sentence.written.rfind(courtesy)  # -1: typed with other signs
+            if at > 0 and _is_courtesy(courtesy):
+                front, behind = sentence.written[:at].rstrip(), sentence.written[at:]
+                apart.append(Sentence(sentence.text[: sign.start()], front, sentence.line))
+                apart.append(Sentence(courtesy, behind, sentence.line))
+                break
+        else:
+            apart.append(sentence)
+    return apart
+
+
+def begins_courtesy(sentence: Sentence) -> bool:
+    """Return whether `with_courtesies_apart` has parted a sentence from a courtesy behind it."""
+    return sentence.written.endswith((",", ";", ":", "-", "\u2013", "and"))
+
+
+def _is_courtesy(text: str) -> bool:
+    """Return whether a text is only a courtesy, and names no place."""
+    return is_farewell(text) or (is_praise(text) and _PLACE.search(plain(text)) is None)
 
 
 def talk(parts: Sequence[Sentence]) -> str:

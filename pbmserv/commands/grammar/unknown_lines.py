@@ -145,6 +145,11 @@ def _unknown_word(words: Sequence[Word], head: Head, games: GameTitles, sender: 
     if is_number(first) and rest and _takes_a_board(rest[0]):
         return Line(echo, _number_in_front(words[head.rest :], head.game, games, sender))
     suggested = BY_NAME.get(head.suggestion)
+    if suggested is None and head.game and sender.userid and sender.is_player(first.lower()):
+        row = BY_NAME["challenge"]  # "gomoku bob"
+        sample = _challenge_example(row, head.game, words, games, sender)
+        refusal = Misread("unknown-command", part=first, example=sample, suggestion=row.name)
+        return Line(echo, refusal)
     if suggested is None:
         return Line(echo, Misread("unknown-command", part=first, example="help", suggestion=""))
     if suggested.name == "change password":

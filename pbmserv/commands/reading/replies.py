@@ -34,7 +34,7 @@ from pbmserv.commands.reading.reply_commands import (
     read_command,
     reply_head,
 )
-from pbmserv.commands.reading.reply_moves import MOVES, may_act, reply_moves
+from pbmserv.commands.reading.reply_moves import MOVES, leading_line, may_act, reply_moves
 from pbmserv.commands.table.command_types import ReplyMove, Yes
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Row, Trait
@@ -105,7 +105,7 @@ class Reply:
             return Reading((Line(text[:LONGEST_ECHO], ReplyMove((text,), ("",))),))
         below = self._below()
         move = reply_moves(self.top, below, self._lines, self._games)
-        line = Line(move.lines[0][:LONGEST_ECHO], move)
+        line = Line(leading_line(move.lines)[:LONGEST_ECHO], move)
         return Reading((line, *below.not_tried()), below.words())
 
     def _below(self) -> LinesBelow:

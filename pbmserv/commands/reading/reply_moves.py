@@ -13,7 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pbmserv.commands.grammar.courtesies import begins_with_greeting
+from pbmserv.commands.grammar.courtesies import (
+    SIGNS_AROUND,
+    begins_with_greeting,
+    without_greeting,
+)
 from pbmserv.commands.grammar.game_names import GameTitles, game_in_front
 from pbmserv.commands.grammar.word_forms import is_number
 from pbmserv.commands.reading.lines_below import LinesBelow
@@ -111,6 +115,14 @@ def _may_be_initial(lines: Sequence[str], line: tuple[int, str]) -> bool:
 def is_greeting(text: str) -> bool:
     """Return whether a line is only a greeting."""
     return len(text) <= _LONGEST_GREETING and begins_with_greeting(text)
+
+
+def leading_line(lines: Sequence[str]) -> str:
+    """Return the first line that is neither a mere greeting nor an initial, else the first one."""
+    for line in lines:
+        if len(without_greeting(line.strip(SIGNS_AROUND))) > 1:
+            return line
+    return lines[0]
 
 
 def may_act(text: str) -> bool:

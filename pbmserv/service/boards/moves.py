@@ -9,7 +9,7 @@ from typing import Any
 
 from pbmserv.commands.grammar.consent import Consent, consent_in
 from pbmserv.commands.grammar.sentences import sentences, talk
-from pbmserv.commands.reading.reply_moves import is_greeting
+from pbmserv.commands.reading.reply_moves import is_greeting, leading_line
 from pbmserv.commands.table.command_types import ReplyMove
 from pbmserv.commands.table.playing import MakeMove
 from pbmserv.commands.table.starting import Accept, Reject
@@ -73,7 +73,7 @@ def _play_reply(context: CommandContext, mover: Mover, command: ReplyMove) -> An
     try:
         first, move = _first_move(mover.position.game, mover.view, lines)
     except NotUnderstood as error:
-        return _carry_out_sentences(context, mover, written, consent, error)
+        return _carry_out_sentences(context, mover, lines, written, consent, error)
     last = _last_line_of_move(mover, command, lines, first)
     text, below = ",".join(lines[first : last + 1]), command.after[last]
     if move is None or last > first:
@@ -111,6 +111,7 @@ def _names_writer(sitter: Sitter, line: str) -> bool:
 def _carry_out_sentences(
     context: CommandContext,
     mover: Mover,
+    lines: Sequence[str],
     written: str,
     consent: Consent | None,
     error: NotUnderstood,
@@ -122,7 +123,9 @@ def _carry_out_sentences(
         PlayerError: they say neither, or more than one.
     """
     sitter = mover.sitter
-    has_password = _names_writer(sitter, written) and consent is None  # "alice secret g"
+    has_password = consent is None and _names_writer(
+        sitter, leading_line(lines)
+    )  # "alice secret g"
     is_read = not has_password and context.submission.may_be_answered  # no machine wrote it
     has_accepted = sitter.accepted_at is not None or (consent is not None and consent.is_yes)
     talked = talked_move(mover, written, has_accepted=has_accepted) if is_read else None
@@ -135,7 +138,7 @@ def _carry_out_sentences(
     if consent is not None:
         return _answer_challenge(context, mover, consent)
     if sitter.accepted_at is None:
-        raise Refused("accept-how", part=written.partition("\n")[0]) from error
+        raise Refused("accept-how", part=leading_line(lines)) from error
     if has_password:
         context.current.echo_hidden = True
         raise Refused("no-password-needed") from error
@@ -258,13 +261,13 @@ def refuse_late_move(
 
 def _first_move(game: AnyGame, view: Any, lines: tuple[str, ...]) -> tuple[int, Move | None]:
     """Return the index of the first line that is a move, and the move if it is legal."""
-    refusal: NotUnderstood | None = None
+    refusals: dict[str, NotUnderstood] = {}
     leads = True
     for index, line in enumerate(lines):
         try:
             return index, game.parse(view, line)
         except NotUnderstood as error:
-            refusal = refusal or error
+            refusals.setdefault(line, error)
         except MoveError:
             return index, None
         if leads and not (index and _may_be_initial(line)):
@@ -272,7 +275,7 @@ def _first_move(game: AnyGame, view: Any, lines: tuple[str, ...]) -> tuple[int, 
             if move is not None:
                 return index, move
         leads = leads and is_greeting(line)
-    raise refusal or Refused("empty-reply")
+    raise refusals[leading_line(lines)]
 
 
 def _may_be_initial(line: str) -> bool:

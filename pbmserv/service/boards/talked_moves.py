@@ -11,9 +11,11 @@ from pbmserv.commands.grammar.sentences import (
     OR,
     Sentence,
     begins_correction,
+    begins_courtesy,
     corrects,
     sentences,
     talk,
+    with_courtesies_apart,
 )
 from pbmserv.engine.protocol import LeavingToChance, implements, only_meaning
 from pbmserv.engine.rng import Rng
@@ -48,7 +50,7 @@ def talked_move(mover: Mover, text: str, *, has_accepted: bool) -> TalkedMove | 
         Refused: the sentences say several moves, or one may take back another.
     """
     game, view = mover.position.game, mover.view
-    parts = sentences(text)
+    parts = with_courtesies_apart(sentences(text))
     moves: dict[int, Move] = {}
     illegal: MoveError | None = None
     for place, sentence in enumerate(parts):
@@ -128,7 +130,8 @@ def _meaning(game: Any, view: Any, sentence: Sentence) -> Move | None:
         MoveError: the sentence is a move that is not legal.
     """
     text = sentence.text
-    if not text or (len(text) == 1 and text.isalpha()):  # an initial, below a greeting
+    is_letter = len(text) == 1 and text.isalpha()
+    if not text or (is_letter and not begins_courtesy(sentence)):  # an initial, below a greeting
         return None
     try:
         move: Move | None = game.parse(view, text)
