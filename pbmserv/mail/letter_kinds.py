@@ -234,7 +234,6 @@ KINDS: Mapping[str, LetterKind] = {
     "event-invited": LetterKind(
         subscription="event",
         question=Question(Purpose.EVENT_INVITED, "event"),
-        reaches_others=True,
         lists_people=True,
     ),
     "event-news": LetterKind(subscription="event", lists_people=True),
