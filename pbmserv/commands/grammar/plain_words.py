@@ -14,7 +14,7 @@ from pbmserv.commands.grammar.examples import usual_game
 from pbmserv.commands.grammar.game_names import GameTitles, game_in_front, game_in_sentence
 from pbmserv.commands.grammar.word_forms import SETTINGS, setting_name
 from pbmserv.commands.grammar.words import fold
-from pbmserv.commands.table.catalogue import IN_REPLY
+from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY
 
 LONGEST = 80
 """Characters of a line that may mean a command."""
@@ -135,6 +135,7 @@ _QUESTIONS = (
     r"como (?:se )?juega",
     r"cómo (?:se )?juega",
 )
+_HOW = re.compile(r"(?:how|where) (?:(?:do|can|should|must|could) (?:i|we|one)|to) ", re.IGNORECASE)
 _QUESTION = re.compile(
     rf"(?:and |but |so |ok,? )?(?:{'|'.join(_QUESTIONS)})[^\n]{{0,60}}"
     r"|(?:what|huh|hm+|eh|how|wtf)[?!. ]*",
@@ -234,7 +235,8 @@ def as_command(text: str, games: GameTitles) -> str:
         return f"help sign {'number' if name.isdigit() else _SIGNS_BY_NAME.get(name, name)}"
     if _QUESTION.fullmatch(line):
         game = game_in_sentence(line.split(), games)
-        return f"help {game}" if game and game != usual_game(games) else "help tutorial"
+        is_other_game = game and game != usual_game(games)
+        return f"help {game}" if is_other_game else _help_asked_for(line)
     away = _AWAY.fullmatch(line.rstrip(".! "))
     if away and is_date(away[1]):
         return f"away until {away[1]}"
@@ -258,6 +260,20 @@ def _command_of_words(line: str, games: GameTitles) -> str:
     # "change my address to alice@example.org" is answered by a page of help.
     page = _COMMANDS.get(" ".join(word for word in words if "@" not in word), "")
     return page if page.startswith("help ") else ""
+
+
+def _help_asked_for(line: str) -> str:
+    """Return the help about what a question names: "How do I leave the ladder?"."""
+    asked = _HOW.match(line)
+    phrase = " ".join(meaningful_words(line[asked.end() :])) if asked else ""
+    command = _COMMANDS.get(phrase, "")
+    if command.startswith("help "):
+        return command
+    if not command and phrase in IN_REPLY and phrase not in _ANSWERS:
+        command = phrase
+    names = (" ".join(command.split()[:count]) for count in (2, 1))
+    name = next((name for name in names if name in BY_NAME), "")
+    return f"help {name}" if name else "help tutorial"
 
 
 def _command_of_a_sentence(line: str) -> str:

@@ -43,8 +43,8 @@ from pbmserv.commands.table.row_types import Row, Trait
 from pbmserv.commands.table.starting import Accept
 from pbmserv.errors import Misread, PlayerError
 
-_BEGIN_SENTENCES = frozenset({"help", "daily"})
-"""Names of commands that also begin wishes for others: "daily digest", "Help, please!"."""
+_BEGIN_SENTENCES = frozenset({"help", "daily", "show", "list"})
+"""Names of commands that also begin wishes for others: "daily digest", "show me my games"."""
 
 _MOST_TOP = 5
 """Lines of a reply that may be a command or a move."""
@@ -123,7 +123,7 @@ class Reply:
             return None
         if says_yes(self.top[0][1]):  # "Challenge accepted!"
             return None
-        if self._allow_plain_words and self._repeats_command_in_plain_words(words):
+        if self._allow_plain_words and self._means_plain_words(words):
             return None  # "daily box please" has no password
         return read_body("\n".join(self._lines), self._games)
 
@@ -157,11 +157,16 @@ class Reply:
                 return Reading((line, *below.not_tried()), below.words())
         return None if command is None else self._with_what_follows(row, command, below)
 
-    def _repeats_command_in_plain_words(self, words: Sequence[Word]) -> bool:
-        """Return whether a first line means, in plain words, the command that it begins with."""
+    def _means_plain_words(self, words: Sequence[Word]) -> bool:
+        """Return whether a first line that begins like a command is meant in plain words.
+
+        They mean the same command, or one that its name often stands in front of.
+        """
         row = reply_head(words, self._games).row
         meaning = plain_words.as_command(self.top[0][1], self._games).split()
-        return row is not None and bool(meaning) and IN_REPLY.get(meaning[0]) is row
+        if row is None or not meaning:
+            return False
+        return row.name in _BEGIN_SENTENCES or IN_REPLY.get(meaning[0]) is row
 
     def _chat(self, head: ReplyHead) -> Reading:
         """Read a message to the opponents, which begins after "chat" and perhaps a board."""
