@@ -231,6 +231,11 @@ KINDS: Mapping[str, LetterKind] = {
         lists_people=True,
     ),
     "event-entry": LetterKind(lists_people=True),
+    "event-invited": LetterKind(
+        subscription="event",
+        question=Question(Purpose.EVENT_INVITED, "event"),
+        lists_people=True,
+    ),
     "event-news": LetterKind(subscription="event", lists_people=True),
     "events": LetterKind(lists_people=True),
     "team": LetterKind(lists_people=True),

@@ -63,6 +63,8 @@ class Purpose(IntEnum):
     """`player` speaks, and may join team `about`."""
     TEAM = 28
     """`player` answers words of a member of team `about`, which goes to the whole team."""
+    EVENT_INVITED = 29
+    """`player` speaks, and may enter event `about`."""
 
 
 PAGE_DAYS = 30

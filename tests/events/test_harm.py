@@ -283,7 +283,7 @@ def test_invitations_are_few_in_a_week(
     assert [letter.kind for letter in letters] == ["refusal"]
     players.live(8)
     players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
-    assert kinds_to(players.says("ann", "event invite 3 dan eve"), "dan") == ["event-news"]
+    assert kinds_to(players.says("ann", "event invite 3 dan eve"), "dan") == ["event-invited"]
 
 
 def test_nobody_is_in_very_many_events(

@@ -165,7 +165,7 @@ def test_players_who_have_entered_do_not_count_as_invited(
     finish_a_game(players, "ann", "bob")
     players.says("ann", f'event create {GAME} team "Office match" -entries=3')
     letters = players.says("ann", "event invite 1 finn gus")
-    assert kinds_to(letters, "finn") == kinds_to(letters, "gus") == ["event-news"]
+    assert kinds_to(letters, "finn") == kinds_to(letters, "gus") == ["event-invited"]
     (refused,) = players.says("ann", "event invite 1 hal")
     assert "invite at most 2 players who do not enter" in refused.one_line
 

@@ -573,7 +573,10 @@ def comparing(folder: Path) -> Iterator[Posted]:
         _finish_a_game(server, "alice")
         create = f'create blackbox duplicate "Same boxes" -boxes=2 -entries=2 {SMALL}'
         yield from server.send(ALICE, f"event alice {PASSWORD} {create}")
-        yield from server.send(BOB, f"event bob {PASSWORD} join 1")
+        invited = server.send(ALICE, f"event alice {PASSWORD} invite 1 bob")
+        yield from invited
+        yield from server.reply(_to(invited, BOB), "no")
+        yield from server.reply(_to(invited, BOB), "yes")
         yield from server.live(hours=1)
         yield from server.send(ALICE, f"blackbox move 2 alice {PASSWORD} a")
         yield from server.send(BOB, f"blackbox resign 4 bob {PASSWORD}")

@@ -17,7 +17,7 @@ from pbmserv.service.operators.deeds import Signature
 
 NAMES = ("alice", "bob", "carol", "dave")
 PATHS = ("/events", "/events/1", "/events/1.atom", "/events.atom", "/api/events/1")
-OF_EVENTS = {"event", "events", "event-entry", "event-news"}
+OF_EVENTS = {"event", "events", "event-entry", "event-invited", "event-news"}
 
 
 def _everything_read(folder: Path, secret: str, wrong: str) -> list[str]:

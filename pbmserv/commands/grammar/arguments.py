@@ -636,9 +636,17 @@ def in_order(row: Row, words: Sequence[Word]) -> Sequence[Word]:
     return [words[1], words[0], *words[2:]] if swapped else words
 
 
+_BOARDS = frozenset({"board", "boards", "game", "games"})
+
+
+def without_word_for_board(row: Row, words: Sequence[Word]) -> Sequence[Word]:
+    """Return the words without "board" or "game" in front of the number of a board."""
+    begins_with_board = row.parameters and row.parameters[0].kind in {Kind.BOARD, Kind.SHOWN}
+    if begins_with_board and len(words) > 1 and words[0].text.lower() in _BOARDS:
+        return words[1:] if is_number(words[1].text) else words
+    return words
+
+
 def board_first(row: Row, words: Sequence[Word]) -> Sequence[Word]:
     """Return the words with the number of the board first, without "board" in front of it."""
-    begins_with_board = row.parameters and row.parameters[0].kind in {Kind.BOARD, Kind.SHOWN}
-    if begins_with_board and len(words) > 1 and words[0].text.lower() in {"board", "boards"}:
-        words = words[1:] if is_number(words[1].text) else words
-    return in_order(row, words)
+    return in_order(row, without_word_for_board(row, words))

@@ -8,10 +8,24 @@ _MONTHS = (
     *("jan(?:uary)?", "feb(?:ruary)?", "mar(?:ch)?", "apr(?:il)?", "may", "june?", "july?"),
     *("aug(?:ust)?", "sept?(?:ember)?", "oct(?:ober)?", "nov(?:ember)?", "dec(?:ember)?"),
 )
+NUMBERS = {
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+}
+"""Numbers of days and weeks in words. "One" and "a" are read, too."""
+
 _DATE_WORDS = (
     r"\d{1,4}(?:st|nd|rd|th|[.,])?",  # "24", "24th", "24."
     r"\d{1,4}([-./])\d{1,2}(?:\1(?:\d{1,4})?)?",  # "24.12.", "2026-12-24", "12/24"
     *("an?", "one", "the", "of", "in", "on", "next", "today", "tomorrow", "days?", "weeks?"),
+    "|".join(NUMBERS),
     f"(?:{'|'.join(_MONTHS)})[.,]?",
     "(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?,?",
 )

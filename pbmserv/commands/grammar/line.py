@@ -17,7 +17,14 @@ from pbmserv.commands.grammar.game_names import GameTitles, game_in_front
 from pbmserv.commands.grammar.readings import BLANK, REST, Line, read_without_sender
 from pbmserv.commands.grammar.unknown_lines import refuse_unknown_word
 from pbmserv.commands.grammar.word_forms import BOARD, SHORTEST_PASSWORD
-from pbmserv.commands.grammar.words import LONGEST_LINE, Word, with_bots, without_please, words_of
+from pbmserv.commands.grammar.words import (
+    LONGEST_LINE,
+    Word,
+    with_bots,
+    without_my_friend,
+    without_please,
+    words_of,
+)
 from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY
 from pbmserv.commands.table.command_types import VOUCHED, Command, Secret
 from pbmserv.commands.table.looking import Help
@@ -83,7 +90,9 @@ def game_behind(
             continue
         before = _BEFORE_A_GAME.search(" ".join((*plain[max(0, at - _MOST_BEFORE) : at], "")))
         kept = at - len(before[0].split()) if before else at
-        if kept == 0 or (at + count == end and _ONLY_PEOPLE.issuperset(kinds)):
+        is_named_by_to = before is not None and before[0].startswith("to ")
+        is_at_end = at + count == end or is_named_by_to  # "challenge bob to hex, slowly"
+        if kept == 0 or (is_at_end and _ONLY_PEOPLE.issuperset(kinds)):
             return game, (*words[:kept], *words[at + count :])
     return None, words
 
@@ -212,7 +221,9 @@ def without_filler(row: Row, words: Sequence[Word]) -> Sequence[Word]:
     """
     kinds = {parameter.kind for parameter in row.parameters}
     if Kind.PLAYERS in kinds:
-        words = with_bots(words)
+        words = with_bots(without_my_friend(words))
+    if Kind.RECIPIENTS in kinds and words and words[0].plain == "to":  # "message to bob"
+        words = words[1:]
     if Trait.ALONE in row.traits or not kinds.isdisjoint(_TEXTS):
         return words
     last = len(words) - 1

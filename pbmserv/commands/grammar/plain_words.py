@@ -7,15 +7,15 @@ commands, courtesies. "I give up coffee" is a message to an opponent.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pbmserv.commands.grammar.courtesies import is_farewell, is_kind_word, is_praise
 from pbmserv.commands.grammar.dates import first_and_last_day, is_date
 from pbmserv.commands.grammar.examples import usual_game
-from pbmserv.commands.grammar.game_names import GameTitles, game_in_sentence
+from pbmserv.commands.grammar.game_names import GameTitles, game_in_front, game_in_sentence
 from pbmserv.commands.grammar.word_forms import SETTINGS, setting_name
 from pbmserv.commands.grammar.words import fold
-from pbmserv.commands.table.catalogue import IN_REPLY
+from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY
 
 LONGEST = 80
 """Characters of a line that may mean a command."""
@@ -43,7 +43,7 @@ _BETWEEN_CLAUSES = re.compile(r"[.,;:!?\u2026]+\s*|\s+[-\u2013]+\s+")
 _MAY_HAVE_COURTESIES = frozenset({"resign", "undo", "show"})
 """Commands that courtesies may surround: "oops, take it back", "I resign, well played"."""
 
-_BETWEEN_WORDS = re.compile(r"[^\w@.=:+-]+")
+_BETWEEN_WORDS = re.compile(r"[^\w@.=:+/-]+")
 
 _COMMANDS: Mapping[str, str] = {
     words: command
@@ -80,8 +80,25 @@ _COMMANDS: Mapping[str, str] = {
         "|ferien|vacation|holiday|on vacation|on holiday",
         "unsubscribe": "stop|stop stop|stop it|enough|no more",
         "games": "game list|list games|show games|which games|turn|whose turn|status|what games",
-        "ratings": "rating|what rating|whats rating|show rating|stats|statistics|show stats",
-        "standings": "ranking|rankings|leaderboard|who best",
+        "list": "what games are there|which games are there|what games play"
+        "|which games play|what games are available",
+        "ratings": "rating|what rating|whats rating|show rating|stats|statistics|show stats"
+        "|how many rating points|what rating points",
+        "standings": "ranking|rankings|leaderboard|who best|who plays here|who else plays here"
+        "|who are players|who are other players|players|list players|show players"
+        "|list all players",
+        "events": "what events are there|which events are there|what events|which events"
+        "|tournaments|show events|list events|what tournaments are there",
+        "help event": "create event|hold event|make event|create tournament|hold tournament"
+        "|create own event|create own tournament|organise tournament|organize tournament",
+        "help team": "create team|found team|start team|make team|create own team",
+        "ladder join": "join ladder|enter ladder|sign up for ladder",
+        "ladder leave": "leave ladder|quit ladder",
+        "league join": "join league|enter league|sign up for league",
+        "league leave": "leave league|quit league",
+        "cup join": "join cup|enter cup|sign up for cup",
+        "cup leave": "leave cup|quit cup",
+        "team leave": "leave team|quit team",
         "signoff": "stop mail|stop mails|stop email|stop emails|stop letters|stop mailing"
         "|stop emailing|stop writing|stop sending mail|stop sending mails|stop sending email"
         "|stop sending emails|stop sending letters|no more mail|no more mails|no more email"
@@ -89,12 +106,22 @@ _COMMANDS: Mapping[str, str] = {
         "|unsubscribe all|abmelden|abbestellen|keine mails mehr",
         "delete": "delete account|close account|remove account|delete data|forget|erase account",
         "help change address": "change email|change mail|change email address|new email"
-        "|change mail address|new email address|new mail address",
+        "|change mail address|new email address|new mail address|new address|change address"
+        "|address changed|email changed|email address changed|mail address changed",
+        "prefs": "what settings|what are settings|what are preferences|what preferences"
+        "|show settings|show preferences|change settings|change preferences",
+        "back": "back again|cancel absence|cancel vacation|cancel holiday|end absence|end vacation"
+        "|end holiday|no longer away",
         "prefs digest=daily": "one mail day|one email day|one letter day|only one mail day"
-        "|one mail per day|one email per day|daily digest|daily mail|daily email|daily summary",
-        "prefs digest=off": "no digest|stop digest|every letter at once|no daily digest",
+        "|one mail per day|one email per day|daily digest|daily mail|daily email|daily summary"
+        "|only one email day|only one mail per day|only one email per day|send only one mail day"
+        "|send only one mail per day|send only one email day|send only one email per day"
+        "|send one mail day|send daily digest",
+        "prefs digest=off": "no digest|stop digest|every letter at once|no daily digest"
+        "|no more digest|no more digests|stop daily digest|turn off digest|turn digest off",
         "prefs format=text": "plain text|text only|plain text only|no html|turn off html|html off"
-        "|turn html off|stop html|disable html",
+        "|turn html off|stop html|disable html|plain text letters|plain text mail|plain text mails"
+        "|plain text emails|letters in plain text|mails in plain text|letters as plain text",
         "prefs format=spoken": "screen reader|spoken letters",
     }.items()
     for words in ways.split("|")
@@ -122,6 +149,7 @@ _QUESTIONS = (
     r"como (?:se )?juega",
     r"cómo (?:se )?juega",
 )
+_HOW = re.compile(r"(?:how|where) (?:(?:do|can|should|must|could) (?:i|we|one)|to) ", re.IGNORECASE)
 _QUESTION = re.compile(
     rf"(?:and |but |so |ok,? )?(?:{'|'.join(_QUESTIONS)})[^\n]{{0,60}}"
     r"|(?:what|huh|hm+|eh|how|wtf)[?!. ]*",
@@ -164,6 +192,36 @@ _FORGOT = re.compile(
 )
 """The only sentences about a password that are read, since other words may be the password."""
 
+_POINTS = re.compile(r"how many points (?:do|have) i (?:have|got|now have)(?: now)?", re.IGNORECASE)
+_ZONE = re.compile(
+    r"(?:my |the |our )?time ?zone (?:is |should be |to |= ?)?"
+    r"([a-z][a-z_+-]{1,19}(?:/[a-z_/+-]{2,30})?)",
+    re.IGNORECASE,
+)
+"""A time zone: "my time zone is Berlin"."""
+
+_TEAM = re.compile(
+    r"(?:please |i want to |i'd like to |i would like to |let's )?(?:create|found|start|make)"
+    r" (?:a |my |our )?(?:new )?team (?:called|named|with the name) (.{2,40})",
+    re.IGNORECASE,
+)
+"""A new team: "create a team called The Foxes"."""
+_INVITES_TO_TEAM = re.compile(
+    r"(?:please )?invite ([a-z0-9_-]{2,20}) (?:to|into) (?:my|our|the) team", re.IGNORECASE
+)
+
+_WITH_A_GAME: Mapping[str, str] = {
+    "help rules": "help {game}",
+    **{name: f"{{game}} {name}" for name in ("ratings", "standings", "seek", "seek off")},
+    **{
+        f"{event} {verb}": f"{event} {verb} {{game}}"
+        for event in ("ladder", "league", "cup")
+        for verb in ("join", "leave")
+    },
+}
+"""Commands in plain words that may name a game, and their form with it: "join the chess ladder"."""
+_BEFORE_A_GAME = frozenset({"for", "in", "at", "on"})
+
 _ANSWERS = frozenset({"yes", "confirm", "chat", "message", "move", "password", "queue", "submit"})
 """Commands of one word that answer a letter or mean nothing alone."""
 
@@ -191,7 +249,8 @@ def as_command(text: str, games: GameTitles) -> str:
         return f"help sign {'number' if name.isdigit() else _SIGNS_BY_NAME.get(name, name)}"
     if _QUESTION.fullmatch(line):
         game = game_in_sentence(line.split(), games)
-        return f"help {game}" if game and game != usual_game(games) else "help tutorial"
+        is_other_game = game and game != usual_game(games)
+        return f"help {game}" if is_other_game else _help_asked_for(line)
     away = _AWAY.fullmatch(line.rstrip(".! "))
     if away and is_date(away[1]):
         return f"away until {away[1]}"
@@ -200,11 +259,22 @@ def as_command(text: str, games: GameTitles) -> str:
         return f"away from {later[1]}"
     if all(map(setting_name, line.split())):
         return f"prefs {line}"
+    return _command_of_a_sentence(line.rstrip(".! ")) or _command_of_words(line, games)
+
+
+def _command_of_words(line: str, games: GameTitles) -> str:
+    """Return the command that the meaningful words of a line name, ``""`` for none."""
     words = meaningful_words(line)
     phrase = " ".join(words)
     if phrase in IN_REPLY and phrase not in _ANSWERS:  # "can I undo?"
         return phrase
-    if command := _COMMANDS.get(phrase) or _preference(words) or _among_courtesies(line):
+    command = (
+        _COMMANDS.get(phrase)
+        or _preference(words)
+        or _among_courtesies(line)
+        or _command_of_a_game(words, games)
+    )
+    if command:
         return command
     # "change my address to alice@example.org" is answered by a page of help.
     page = _COMMANDS.get(" ".join(word for word in words if "@" not in word), "")
@@ -227,6 +297,44 @@ def _is_courtesy(clause: str) -> bool:
     text = clause.removeprefix("and ")
     is_sorry = (_MISHAPS - _REFUSALS).issuperset(meaningful_words(text))
     return is_sorry or is_kind_word(text) or is_farewell(text) or is_praise(text)
+
+
+def _help_asked_for(line: str) -> str:
+    """Return the help about what a question names: "How do I leave the ladder?"."""
+    asked = _HOW.match(line)
+    phrase = " ".join(meaningful_words(line[asked.end() :])) if asked else ""
+    command = _COMMANDS.get(phrase, "")
+    if command.startswith("help "):
+        return command
+    if not command and phrase in IN_REPLY and phrase not in _ANSWERS:
+        command = phrase
+    names = (" ".join(command.split()[:count]) for count in (2, 1))
+    name = next((name for name in names if name in BY_NAME), "")
+    return f"help {name}" if name else "help tutorial"
+
+
+def _command_of_a_sentence(line: str) -> str:
+    """Return the command of a line about points, a time zone or a team, ``""`` for none."""
+    if _POINTS.fullmatch(line.rstrip("?")):
+        return "ratings"
+    if zone := _ZONE.fullmatch(line):
+        return f"prefs tz={zone[1]}"
+    if team := _TEAM.fullmatch(line):
+        return f"team create {team[1]}"
+    if invited := _INVITES_TO_TEAM.fullmatch(line):
+        return f"team invite {invited[1]}"
+    return ""
+
+
+def _command_of_a_game(words: Sequence[str], games: GameTitles) -> str:
+    """Return the command for "join chess ladder", with the game, ``""`` for none."""
+    for at in range(len(words)):
+        game, count = game_in_front(words[at:], games)
+        if game:
+            before = words[: at - 1] if at and words[at - 1] in _BEFORE_A_GAME else words[:at]
+            command = _COMMANDS.get(" ".join((*before, *words[at + count :])), "")
+            return _WITH_A_GAME.get(command, "").format(game=game)
+    return ""
 
 
 def meaningful_words(line: str) -> list[str]:

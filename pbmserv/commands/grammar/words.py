@@ -102,6 +102,18 @@ def without_please(words: Sequence[Word]) -> Sequence[Word]:
     return words[:end]
 
 
+_MOST_OF_MY_FRIEND = 3
+"""Words of "my little brother" in front of an address."""
+
+
+def without_my_friend(words: Sequence[Word]) -> Sequence[Word]:
+    """Return the words of a challenge without "my friend" in front of an address."""
+    at = next((n for n, word in enumerate(words) if "@" in word.text), 0)
+    nearest = range(at - 1, max(at - 1 - _MOST_OF_MY_FRIEND, -1), -1)
+    start = next((n for n in nearest if words[n].plain in {"my", "our"}), at)
+    return (*words[:start], *words[at:])
+
+
 def with_bots(words: Sequence[Word]) -> Sequence[Word]:
     """Join "house hard" in the words of a challenge, and drop "with" and "the"."""
     kept: list[Word] = []

@@ -35,11 +35,16 @@ from pbmserv.commands.reading.reply_commands import (
     reply_head,
 )
 from pbmserv.commands.reading.reply_moves import MOVES, leading_line, may_act, reply_moves
+from pbmserv.commands.table.catalogue import IN_REPLY
 from pbmserv.commands.table.command_types import ReplyMove, Yes
+from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Row, Trait
 from pbmserv.commands.table.starting import Accept
 from pbmserv.errors import Misread, PlayerError
+
+_BEGIN_SENTENCES = frozenset({"help", "daily", "show", "list"})
+"""Names of commands that also begin wishes for others: "daily digest", "show me my games"."""
 
 _MOST_TOP = 5
 """Lines of a reply that may be a command or a move."""
@@ -118,6 +123,8 @@ class Reply:
             return None
         if says_yes(self.top[0][1]):  # "Challenge accepted!"
             return None
+        if self._allow_plain_words and self._means_plain_words(words):
+            return None  # "daily box please" has no password
         return read_body("\n".join(self._lines), self._games)
 
     def _by_first_words(self, words: Sequence[Word]) -> Reading | None:
@@ -126,7 +133,8 @@ class Reply:
         below = self._below()
         head = reply_head(words, self._games)
         row = head.row
-        if self._allow_plain_words and (row is None or (row.name == "help" and head.rest)):
+        begins_sentence = row is None or (row.name in _BEGIN_SENTENCES and bool(head.rest))
+        if self._allow_plain_words and begins_sentence:
             line = self._in_plain_words()
             if line is not None:
                 return Reading((line, *below.not_tried()), below.words())
@@ -143,7 +151,22 @@ class Reply:
         if row.name == "chat":
             return self._chat(head)
         command = read_command(head, self._games) if row.name != "move" else None
+        if self._allow_plain_words and command and isinstance(command.meaning, PlayerError):
+            line = self._in_plain_words()  # "show me my games"
+            if line is not None and not isinstance(line.meaning, PlayerError | Help):
+                return Reading((line, *below.not_tried()), below.words())
         return None if command is None else self._with_what_follows(row, command, below)
+
+    def _means_plain_words(self, words: Sequence[Word]) -> bool:
+        """Return whether a first line that begins like a command is meant in plain words.
+
+        They mean the same command, or one that its name often stands in front of.
+        """
+        row = reply_head(words, self._games).row
+        meaning = plain_words.as_command(self.top[0][1], self._games).split()
+        if row is None or not meaning:
+            return False
+        return row.name in _BEGIN_SENTENCES or IN_REPLY.get(meaning[0]) is row
 
     def _chat(self, head: ReplyHead) -> Reading:
         """Read a message to the opponents, which begins after "chat" and perhaps a board."""

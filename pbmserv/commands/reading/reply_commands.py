@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pbmserv.commands.grammar.arguments import EVENT_VERBS
+from pbmserv.commands.grammar.arguments import EVENT_VERBS, without_word_for_board
 from pbmserv.commands.grammar.command_names import find_command, has_credentials, holds_a_move
 from pbmserv.commands.grammar.consent import says_yes
 from pbmserv.commands.grammar.game_names import GameTitles, game_in_front
@@ -88,6 +88,7 @@ def read_command(head: ReplyHead, games: GameTitles) -> Line | None:
     """Read the command of the first line, `None` if it is a sentence or a move."""
     row = head.row
     assert row is not None
+    head = replace(head, rest=without_word_for_board(row, head.rest))
     rest = without_filler(row.as_reply, head.rest)
     line = _board_command(head, row, games)
     if line is not None:

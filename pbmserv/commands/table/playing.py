@@ -229,7 +229,7 @@ PLAYING = in_section(
         "note",
         TakeNote,
         "keep a note at a board that nobody else reads",
-        more=(Parameter("text | -", Kind.PLAN),),
+        more=(Parameter("text | -", Kind.PLAN, "WORDS"),),
         example="my plan is the left side",
     ),
     AT_BOARD.row(

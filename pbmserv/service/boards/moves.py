@@ -177,13 +177,13 @@ def _answer_challenge(context: CommandContext, mover: Mover, consent: Consent) -
 def _pass_on_thanks(
     context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove
 ) -> Answer:
-    """Pass on kind words after the end of a game: "Thanks for the game!".
+    """Pass on kind words about a board that is over or not played: "Thanks for the game!".
 
     Raises:
         Refused: the words are not kind, or nobody would read them; the board is over.
     """
     written = "\n".join((command.lines[0], command.after[0]))
-    if board.status == BoardStatus.FINISHED and is_heard_praise(context, written):
+    if is_heard_praise(context, written):
         return say(context, board, sitter, pass_on(context, written))
     raise board_over(context, board)
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from pbmserv.commands.table.events import EventByNumber, Events
 from pbmserv.errors import Refused
+from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import active_player, known_game, userids_in
@@ -83,6 +84,25 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
     if count == rules.most:
         course.begin_now(context, event)
     return answer_to_entry(context, player, event)
+
+
+def join_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+    """``yes`` to an invitation."""
+    return _join(context, context.speaker(None), [str(reply_address.about)])
+
+
+def decline_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+    """``no`` to an invitation, which stays open in case the player changes their mind.
+
+    Raises:
+        Refused: the player has entered, or the event is gone.
+    """
+    player = context.speaker(None)
+    event = _numbered(context, [str(reply_address.about)], "events")
+    entry = event_entries.of_player(context.connection, event.id, player.id)
+    if entry is not None and entry.status == EntryStatus.ENTERED:
+        raise entered_already(context, event)
+    return Answer((letters.entry_part(context, event, "declined"),))
 
 
 def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
@@ -167,7 +187,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
     event_entries.enter(context.connection, event.id, ids, context.now, EntryStatus.INVITED)
     names = [other.userid for other in invited]
     part = letters.entry_part(context, event, "invited", names=names)
-    invitation = letters.news_part(context, event, "invited", by=player.userid)
+    invitation = letters.invitation_part(context, event, by=player.userid)
     return Answer(
         (part,), tuple(Notification(guest.address, guest.id, invitation) for guest in invited)
     )

@@ -86,6 +86,11 @@ def entry_part(context: CommandContext, event: Event, topic: str, **words: Any) 
     return _part("event-entry", context, event, topic, words)
 
 
+def invitation_part(context: CommandContext, event: Event, *, by: str) -> Part:
+    """Return the invitation to an event, by the userid of its holder."""
+    return _part("event-invited", context, event, "invited", {"by": by})
+
+
 def news_part(context: CommandContext, event: Event, topic: str, **words: Any) -> Part:
     """Return news of an event.
 

@@ -34,7 +34,7 @@ from pbmserv.store.tables.boards import RUNNING, BoardStatus
 MOST_LOOKED_UP = 20
 """Words of a line that are looked up as userids."""
 
-_NO_MOVE_CODES = (".not-a-move", "board-over")
+_NO_MOVE_CODES = (".not-a-move", "board-over", "board-declined")
 
 _PLAIN_WORD = re.compile(r"\b[^\W\d_]{2,}\b")
 _SIGN_OF_MOVE = re.compile(r"[+#=]|(?<!\w)[!/]\w")

@@ -36,7 +36,7 @@ from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.delivery import digest_replies
-from pbmserv.service.events import team_chat, team_invitations
+from pbmserv.service.events import event_commands, team_chat, team_invitations
 from pbmserv.service.mails import line_readings
 from pbmserv.store.tables.boards import BoardStatus
 
@@ -87,6 +87,9 @@ _QUESTIONS: Mapping[Purpose, _Question] = {
     ),
     Purpose.TEAM_INVITED: _Question(
         team_invitations.join_by_reply, team_invitations.decline_by_reply, takes_no_in_words=True
+    ),
+    Purpose.EVENT_INVITED: _Question(
+        event_commands.join_by_reply, event_commands.decline_by_reply, takes_no_in_words=True
     ),
     Purpose.SIGNOFF: _Question(
         leaving.confirm_sign_off,

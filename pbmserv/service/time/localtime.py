@@ -9,6 +9,8 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import cache
 from zoneinfo import available_timezones
 
+from pbmserv.commands.grammar.dates import NUMBERS
+
 _MONTHS = (
     "january",
     "february",
@@ -28,7 +30,7 @@ _ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _DOTS = re.compile(r"(\d{1,2})\. ?(\d{1,2})\.(?: ?(\d{4}))?")
 _DAY_MONTH = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?([a-z]{3,9})\.?,?(?: (\d{4}))?")
 _MONTH_DAY = re.compile(r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,?(?: (\d{4}))?")
-_IN = re.compile(r"(?:in )?(\d{1,3}|an?|one) (day|week)s?")
+_IN = re.compile(rf"(?:in )?(\d{{1,3}}|an?|one|{'|'.join(NUMBERS)}) (day|week)s?")
 _OFFSET = re.compile(r"(?:utc|gmt|z)? ?[+\-\u2212] ?\d{1,2}(?::?\d{2})?")
 _TIME = re.compile(
     r"(?:at |every day at |@)?([01]?[0-9]|2[0-3])(?:[:.h]([0-5][0-9])?)? ?(am|pm|h|o'clock)?",
@@ -102,7 +104,7 @@ def read_date(text: str, today: date) -> date | None:
     """Return the day that a text means; `None` if that is not clear.
 
     Understood: ``2026-12-24``, ``24 Dec``, ``Dec 24``, ``24.12.``, ``today``, ``tomorrow``,
-    ``in 5 days``, ``2 weeks``, ``friday`` (the next one that is not today). A day without a
+    ``in 5 days``, ``two weeks``, ``friday`` (the next one that is not today). A day without a
     year is the next one of that name, today included.
     """
     return _read_date(text, today) or _read_date(text.rstrip(".! "), today)
@@ -116,7 +118,7 @@ def _read_date(text: str, today: date) -> date | None:
     if words == "tomorrow":
         return today + timedelta(days=1)
     if match := _IN.fullmatch(words):
-        count = int(match[1]) if match[1].isdigit() else 1
+        count = int(match[1]) if match[1].isdigit() else NUMBERS.get(match[1], 1)
         return today + timedelta(days=count * (7 if match[2] == "week" else 1))
     if weekday := _weekday(words.removeprefix("next ").removeprefix("on ")):
         return today + timedelta(days=(weekday - today.isoweekday()) % 7 or 7)
