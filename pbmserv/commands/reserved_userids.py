@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from string import digits
 
-from pbmserv.commands.grammar.words import POLITE
+from pbmserv.commands.grammar.words import POLITE, PREPOSITIONS
 from pbmserv.commands.table.catalogue import (
     BY_SYNONYM,
     MEANT_BY,
@@ -59,8 +59,10 @@ _WORDS = frozenset(
         *BOT_USERIDS,
         *(level for userid in BOT_USERIDS for level in userid.split("-")),
         *POLITE,
+        *PREPOSITIONS,
         "against",
         "all",
+        "another",
         "off",
         "the",
         "until",

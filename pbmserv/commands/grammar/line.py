@@ -17,7 +17,14 @@ from pbmserv.commands.grammar.game_names import GameTitles, game_in_front
 from pbmserv.commands.grammar.readings import BLANK, REST, Line, read_without_sender
 from pbmserv.commands.grammar.unknown_lines import refuse_unknown_word
 from pbmserv.commands.grammar.word_forms import BOARD, SHORTEST_PASSWORD
-from pbmserv.commands.grammar.words import LONGEST_LINE, Word, with_bots, without_please, words_of
+from pbmserv.commands.grammar.words import (
+    LONGEST_LINE,
+    PREPOSITIONS,
+    Word,
+    with_bots,
+    without_please,
+    words_of,
+)
 from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY
 from pbmserv.commands.table.command_types import VOUCHED, Command, Secret
 from pbmserv.commands.table.looking import Help
@@ -56,10 +63,11 @@ def _with_verb_in_front(row: Row, words: Sequence[Word]) -> tuple[Row, Sequence[
     return meant, (*words[:2], *words[3:])
 
 
-_ONLY_PEOPLE = frozenset({Kind.PLAYERS, Kind.ALONE, Kind.PEOPLE, Kind.WATCHED})
-"""Parameters whose words are userids, and perhaps options."""
+_ONLY_PEOPLE = frozenset({Kind.PLAYERS, Kind.PEOPLE, Kind.WATCHED})
+"""Parameters whose words are userids, and perhaps options; the last one is no password."""
 _BEFORE_A_GAME = re.compile(
-    r"(?:\b(?:to|at|in|for) )?(?:\b(?:a|another) )?(?:\b(?:game|match) of )?\Z"
+    rf"(?:(?<!\S)(?:{'|'.join(sorted(PREPOSITIONS))}) )?"
+    r"(?:(?<!\S)(?:a|another) )?(?:(?<!\S)(?:game|match) of )?\Z"
 )
 
 
@@ -68,8 +76,9 @@ def game_behind(
 ) -> tuple[str | None, Sequence[Word]]:
     """Return the game that is named after a command, and the other words.
 
-    "seek chess" and "challenge bob to a game of chess" mean what they say, since no player can have
-    the name of a game. `None` is returned where the word may be a password.
+    "seek chess" and "challenge bob to a game of chess" mean what they say, since no player can be
+    called like a game or like the words in front of it. `None` is returned if the word may be a
+    password, as in "seek alice backgammon" and "solo alice backgammon".
     """
     kinds = [parameter.kind for parameter in row.parameters]
     is_of_a_game = row.scope is Scope.GAME and not {Kind.BOARD, *_TEXTS}.intersection(kinds)
