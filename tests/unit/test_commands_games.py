@@ -86,3 +86,19 @@ def test_the_end_of_a_userid_does_not_belong_to_a_game_behind_it(line, echo):
 def test_a_password_after_the_userid_of_a_solo_game_is_no_game():
     (line,) = read_new_mail("solo alice liar", "", GAMES).lines
     assert line.with_proof().echo == "solo alice ***"
+
+
+def test_a_long_line_is_not_searched_for_a_game_at_each_word():
+    searches = []
+
+    class Titles(dict):
+        def items(self):  # each search asks for the titles
+            searches.append(1)
+            return super().items()
+
+    def searches_in(words):
+        searches.clear()
+        read_new_mail(f"ratings {'x ' * words}", "", Titles(GAMES))
+        return len(searches)
+
+    assert searches_in(900) == searches_in(90)

@@ -69,6 +69,9 @@ _BEFORE_A_GAME = re.compile(
     rf"(?:(?<!\S)(?:{'|'.join(sorted(PREPOSITIONS))}) )?"
     r"(?:(?<!\S)(?:a|another) )?(?:(?<!\S)(?:game|match) of )?\Z"
 )
+_NEAR = 8
+"""Words at the start and at the end of a line among which a game can be named; long lines have
+hundreds."""
 
 
 def game_behind(
@@ -81,12 +84,13 @@ def game_behind(
     password, as in "seek alice backgammon" and "solo alice backgammon".
     """
     kinds = [parameter.kind for parameter in row.parameters]
-    is_of_a_game = row.scope is Scope.GAME and not {Kind.BOARD, *_TEXTS}.intersection(kinds)
+    if row.scope is not Scope.GAME or {Kind.BOARD, *_TEXTS}.intersection(kinds):
+        return None, words
     end = next((n for n, word in enumerate(words) if word.text.startswith("-")), len(words))
     plain = [word.plain for word in words[:end]]
-    for at in range(end) if is_of_a_game else ():
+    for at in sorted({*range(min(_NEAR, end)), *range(max(0, end - _NEAR), end)}):
         game, count = game_in_front(plain[at:], games)
-        before = _BEFORE_A_GAME.search(" ".join((*plain[:at], "")))
+        before = _BEFORE_A_GAME.search(" ".join((*plain[max(0, at - _NEAR) : at], "")))
         kept = at - len(before[0].split()) if before else at
         if game and (kept == 0 or (at + count == end and _ONLY_PEOPLE.issuperset(kinds))):
             return game, (*words[:kept], *words[at + count :])
