@@ -51,7 +51,7 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
 
 
 def _silence_blocked_persons(context: CommandContext, reader_id: int) -> None:
-    """Remove words of persons whom a player's person blocks from unsent letters to the player."""
+    """Remove the words of blocked persons, under any of their names, from unsent letters."""
     connection = context.connection
     own_ids = persons.ids_of_person(connection, reader_id)
     pairs = blocks.by_name(connection, own_ids)
