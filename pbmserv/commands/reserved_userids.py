@@ -77,7 +77,8 @@ def is_reserved(userid: str, games: Iterable[str], server: str) -> bool:
 
     Args:
         userid: in any letter case.
-        games: keys and titles of the games of this server.
+        games: keys and titles of the games of this server. The first word of a title is reserved,
+            too: the next one might be a password.
         server: the server's own address. The labels of its domain are reserved except the last.
     """
     name = _appearance(userid)
@@ -95,5 +96,6 @@ def is_reserved(userid: str, games: Iterable[str], server: str) -> bool:
         return True
     local, _, domain = server.partition("@")
     labels = domain.split(".")
-    own_names = (local, domain, *(labels[:-1] or labels), *games)
+    names_of_games = [name for game in games for name in (game, game.split()[0])]
+    own_names = (local, domain, *(labels[:-1] or labels), *names_of_games)
     return name in {_appearance("".join(own.split())) for own in own_names}
