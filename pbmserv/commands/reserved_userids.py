@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from string import digits
 
-from pbmserv.commands.grammar.words import POLITE
+from pbmserv.commands.grammar.words import POLITE, PREPOSITIONS
 from pbmserv.commands.table.catalogue import (
     BY_SYNONYM,
     MEANT_BY,
@@ -59,8 +59,10 @@ _WORDS = frozenset(
         *BOT_USERIDS,
         *(level for userid in BOT_USERIDS for level in userid.split("-")),
         *POLITE,
+        *PREPOSITIONS,
         "against",
         "all",
+        "another",
         "off",
         "the",
         "until",
@@ -75,7 +77,8 @@ def is_reserved(userid: str, games: Iterable[str], server: str) -> bool:
 
     Args:
         userid: in any letter case.
-        games: keys and titles of the games of this server.
+        games: keys and titles of the games of this server. The first word of a title is reserved,
+            too: the next one might be a password.
         server: the server's own address. The labels of its domain are reserved except the last.
     """
     name = _appearance(userid)
@@ -93,5 +96,6 @@ def is_reserved(userid: str, games: Iterable[str], server: str) -> bool:
         return True
     local, _, domain = server.partition("@")
     labels = domain.split(".")
-    own_names = (local, domain, *(labels[:-1] or labels), *games)
+    names_of_games = [name for game in games for name in (game, game.split()[0])]
+    own_names = (local, domain, *(labels[:-1] or labels), *names_of_games)
     return name in {_appearance("".join(own.split())) for own in own_names}

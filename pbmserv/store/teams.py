@@ -236,7 +236,8 @@ def move(connection: Connection, old: int, new: int, now: datetime) -> None:
     own_team = next((row.team_id for row in rows_of_new if row.status == MemberStatus.MEMBER), None)
     for row in rows:
         is_member = row.status == MemberStatus.MEMBER
-        if own_team not in {None, row.team_id} if is_member else row.team_id in own:
+        has_other_team = own_team not in {None, row.team_id}
+        if (is_member and has_other_team) or (not is_member and row.team_id in own):
             continue
         lock(connection, row.team_id)
         values: dict[str, Any] = {"player_id": new, "active_at": now}

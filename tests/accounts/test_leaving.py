@@ -95,7 +95,7 @@ def test_signing_off_gives_up_games_and_ends_all_mail(server: Correspondence) ->
     assert "Hello again!" in server.letter(alice).text
 
 
-def test_who_comes_back_has_asked_for_nothing_yet(server: Correspondence) -> None:
+def test_a_player_who_comes_back_has_asked_for_nothing_yet(server: Correspondence) -> None:
     """Standing wishes end with signing off: a league of each season, the daily box, a search."""
     alice = server.sign_up("alice")
     server.send(alice, "league alice secret join blackbox")

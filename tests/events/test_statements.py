@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from indoors import Indoors, indoors
 from sqlalchemy import Connection
+from sqlalchemy.event import listen
 
 from pbmserv.service.events.kinds.registry import SERVER_KINDS
 from pbmserv.store.boards import boards, histories
@@ -46,6 +48,20 @@ def server(tmp_path: Path, database_url: str) -> Iterator[Indoors]:
 
 def test_each_statement_about_events(server: Indoors) -> None:
     server.server.writer.submit(_check_events).result()
+
+
+def test_the_list_of_events_reads_no_more_of_them_than_it_shows(tmp_path: Path) -> None:
+    executed: list[tuple[str, Any]] = []
+    with indoors(tmp_path) as server, server.server.database.reading.connect() as connection:
+        listen(
+            connection, "before_cursor_execute", lambda *call: executed.append((call[2], call[3]))
+        )
+        event_lists.listed(connection, (EventStatus.OPEN, EventStatus.FINISHED), 9)
+        for statement, parameters in tuple(executed):
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
+            assert len(plan) == 1, plan  # it sorts nothing
+            assert "USING INDEX ix_events_status_id" in plan[0][-1], plan
+    assert executed
 
 
 def _event(

@@ -10,6 +10,7 @@ import pytest
 from deeds import ALICE, BOB, CAROL, do, start_board, to
 from indoors import PASSWORD, Indoors, address_of
 from migrated import game_tables
+from running import add_player
 from sqlalchemy import select, text, update
 
 from pbmserv.errors import OperatorError
@@ -223,7 +224,9 @@ def test_unsent_words_of_others_reach_the_remaining_account(
     house.send_unread(CAROL, f"message carol {PASSWORD} alice", "Are you there?")
     house.send_unread(CAROL, f"blackbox move {number} carol {PASSWORD} 1", "\n# My best move.\n")
     dora = address_of("dora")
-    house.send_unread(dora, f"message dora {PASSWORD} alice", "Play with me!")
+    add_player(house.server, "another-dora", PASSWORD, dora)
+    for name in ("dora", "another-dora"):
+        house.send_unread(dora, f"message {name} {PASSWORD} alice", "Play with me!")
     house.send_unread(ALICE, f"reset alice {PASSWORD}")
     put_aside(house, state)
     do(house, merging.merge, userid="alice", into="bob")

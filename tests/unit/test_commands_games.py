@@ -67,3 +67,38 @@ def test_each_name_of_a_game_is_replaced_by_its_key():
 )
 def test_an_echo_names_the_game_as_it_was_written(line, echo):
     assert read_new_mail(line, "", GAMES).lines[0].echo == echo
+
+
+@rows(
+    ("line", "echo"),
+    [
+        ("seek for a game of liar", "liar seek"),
+        ("seek rock-a liar", "seek rock-a ***"),
+        ("solo rock-in liar", "solo rock-in liar"),
+        ("challenge alice rock-in liar", "liar challenge alice rock-in"),
+        ("challenge alice rock-in in liar", "liar challenge alice rock-in"),
+    ],
+)
+def test_the_end_of_a_userid_does_not_belong_to_a_game_behind_it(line, echo):
+    assert read_new_mail(line, "", GAMES).lines[0].echo == echo
+
+
+def test_a_password_after_the_userid_of_a_solo_game_is_no_game():
+    (line,) = read_new_mail("solo alice liar", "", GAMES).lines
+    assert line.with_proof().echo == "solo alice ***"
+
+
+def test_a_long_line_is_not_searched_for_a_game_at_each_word():
+    searches = []
+
+    class Titles(dict):
+        def items(self):  # each search asks for the titles
+            searches.append(1)
+            return super().items()
+
+    def searches_in(words):
+        searches.clear()
+        read_new_mail(f"ratings {'x ' * words}", "", Titles(GAMES))
+        return len(searches)
+
+    assert searches_in(900) == searches_in(90)

@@ -23,7 +23,8 @@ def test_the_words_of_a_server_and_of_its_commands_are_nobodys(name: str) -> Non
         "no-reply", "no_reply", "noreply", "mailerdaemon", "pbm_serv", "PBMSERV", "play", "games",
         "black-box", "blackb0x", "12345", "1-2-3", "---", "house-easy", "h0use", "changepassword",
         "operator1", "Admin_24", "2support", "r00t7",
-        "chal_lenge", "liarsdice", "gone-12", "multiple", "thanks", "all", "next",
+        "chal_lenge", "liarsdice", "liars", "gone-12", "multiple", "thanks", "all", "next",
+        "for", "another",
     ],
 )  # fmt: skip
 def test_look_alikes_are_nobodys_either(name: str) -> None:

@@ -230,7 +230,7 @@ _TO_THE_WRITER = {"message-sent", "chat-sent", "broadcast-sent", "broadcast-aske
 def _with_a_place() -> set[str]:
     """Letters whose templates have a place for what somebody says."""
     templates = Path(__file__).parents[2] / "templates" / "letters"
-    place = re.compile(r"pieces/said|(?:words|message)\.said\|said|report\.said")
+    place = re.compile(r"pieces/said|(?:message|report)\.said|words\.said\|said")
     letters = templates.glob("*.j2")
     return {letter.stem for letter in letters if place.search(letter.read_text("utf-8"))}
 

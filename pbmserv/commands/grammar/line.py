@@ -19,6 +19,7 @@ from pbmserv.commands.grammar.unknown_lines import refuse_unknown_word
 from pbmserv.commands.grammar.word_forms import BOARD, SHORTEST_PASSWORD
 from pbmserv.commands.grammar.words import (
     LONGEST_LINE,
+    PREPOSITIONS,
     Word,
     with_bots,
     without_my_friend,
@@ -63,13 +64,15 @@ def _with_verb_in_front(row: Row, words: Sequence[Word]) -> tuple[Row, Sequence[
     return meant, (*words[:2], *words[3:])
 
 
-_ONLY_PEOPLE = frozenset({Kind.PLAYERS, Kind.ALONE, Kind.PEOPLE, Kind.WATCHED})
-"""Parameters whose words are userids, and perhaps options."""
+_ONLY_PEOPLE = frozenset({Kind.PLAYERS, Kind.PEOPLE, Kind.WATCHED})
+"""Parameters whose words are userids, and perhaps options; the last one is no password."""
 _BEFORE_A_GAME = re.compile(
-    r"(?:\b(?:to|at|in|for) )?(?:\b(?:a|another) )?(?:\b(?:game|match) of )?\Z"
+    rf"(?:(?<!\S)(?:{'|'.join(sorted(PREPOSITIONS))}) )?"
+    r"(?:(?<!\S)(?:a|another) )?(?:(?<!\S)(?:game|match) of )?\Z"
 )
-_MOST_BEFORE = 4
-"""Words of `_BEFORE_A_GAME`, "to a game of"."""
+_NEAR = 8
+"""Words at the start and at the end of a line among which a game can be named; long lines have
+hundreds."""
 
 
 def game_behind(
@@ -77,18 +80,20 @@ def game_behind(
 ) -> tuple[str | None, Sequence[Word]]:
     """Return the game that is named after a command, and the other words.
 
-    "seek chess" and "challenge bob to a game of chess" mean what they say, since no player can have
-    the name of a game. `None` is returned where the word may be a password.
+    "seek chess" and "challenge bob to a game of chess" mean what they say, since no player can be
+    called like a game or like the words in front of it. `None` is returned if the word may be a
+    password, as in "seek alice backgammon" and "solo alice backgammon".
     """
     kinds = [parameter.kind for parameter in row.parameters]
-    is_of_a_game = row.scope is Scope.GAME and not {Kind.BOARD, *_TEXTS}.intersection(kinds)
+    if row.scope is not Scope.GAME or {Kind.BOARD, *_TEXTS}.intersection(kinds):
+        return None, words
     end = next((n for n, word in enumerate(words) if word.text.startswith("-")), len(words))
     plain = [word.plain for word in words[:end]]
-    for at in range(end) if is_of_a_game else ():
+    for at in sorted({*range(min(_NEAR, end)), *range(max(0, end - _NEAR), end)}):
         game, count = game_in_front(plain[at:], games)
         if not game:
             continue
-        before = _BEFORE_A_GAME.search(" ".join((*plain[max(0, at - _MOST_BEFORE) : at], "")))
+        before = _BEFORE_A_GAME.search(" ".join((*plain[max(0, at - _NEAR) : at], "")))
         kept = at - len(before[0].split()) if before else at
         is_named_by_to = before is not None and before[0].startswith("to ")
         is_at_end = at + count == end or is_named_by_to  # "challenge bob to hex, slowly"

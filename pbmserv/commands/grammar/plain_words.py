@@ -67,7 +67,7 @@ _COMMANDS: Mapping[str, str] = {
         "challenge house": "play house",
         "challenge usual": "challenge usual opponent|play usual opponent|play usual|usual opponent"
         "|play against usual opponent|play with usual opponent",
-        "challenge house-beginner": "play computer|play against computer"
+        "challenge computer": "play computer|play against computer"
         "|play with computer|play against machine|play against bot|play bot|play against server"
         "|challenge computer|challenge bot",
         "daily": "daily box|box day|todays box|today s box|daily puzzle|daily game|play daily box",

@@ -91,6 +91,9 @@ LONGEST_LINE = 2_000
 POLITE = frozenset({"please", "pls", "plz"})
 """Polite words after a command, which are not userids."""
 
+PREPOSITIONS = frozenset({"at", "for", "in", "to"})
+"""Words in front of the name of a game, which are not userids either."""
+
 _BOTS_OF_TWO_WORDS = {tuple(userid.split("-")): userid for userid in BOT_USERIDS if "-" in userid}
 
 

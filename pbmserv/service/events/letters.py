@@ -121,9 +121,9 @@ def news(
 
     Args:
         topic: what the letter tells: see ``letters/event-news.j2``.
+        boards: finished boards of these players, which the letter shows.
         ends_board: whether boards of the readers have ended, and no other letter says so. Then
             players who want no letters about the event get this one, too.
-        boards: finished boards of these players, which the letter shows.
         words: further words of the letter.
     """
     part = news_part(context, event, topic, **words)

@@ -12,7 +12,7 @@ from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.operators.people import account_part, human_named
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store import clocks, teams
-from pbmserv.store.accounts import blocks
+from pbmserv.store.accounts import blocks, persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import unsent_letters
@@ -37,7 +37,7 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
     team = teams.of_players(connection, [old.id])
     seats = merging.merge(connection, old, new, running, context.now)
     clocks.look_again(connection, new.id, context.now)
-    unsent_letters.silence(connection, [new.id], blocks.blocked_userids(connection, [new.id]))
+    _silence_blocked_persons(context, new.id)
     rebuilding.rebuild(connection)
     letter = Notification(new.address, new.id, account_part("merged", into, by, other=userid))
     letters = (letter, *boards_again(context, new.id, running))
@@ -48,6 +48,20 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
         summary += f" It has left the team {team.name}, since {into} is in another one."
     facts = {"into": into, "seats": seats}
     return Deed("merge", f"user {userid}", summary, letters, facts)
+
+
+def _silence_blocked_persons(context: CommandContext, reader_id: int) -> None:
+    """Remove the words of blocked persons, under any of their names, from unsent letters."""
+    connection = context.connection
+    own_ids = persons.ids_of_person(connection, reader_id)
+    pairs = blocks.by_name(connection, own_ids)
+    # Two names of one person block each other only by name.
+    writers = {blocked for reader, blocked in pairs if reader == reader_id}
+    blocked_ids = {blocked for _, blocked in pairs} - own_ids
+    people = persons.persons_of(connection, blocked_ids)
+    writers.update(*map(people.ids_of_person, blocked_ids))
+    userids = players.userids(connection, sorted(writers)).values()
+    unsent_letters.silence(connection, [reader_id], set(userids))
 
 
 def _refuse_to_merge(context: CommandContext, old: Player, new: Player) -> None:

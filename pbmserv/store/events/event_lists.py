@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, case, func, select
+from sqlalchemy import Connection, func, select
 
 from pbmserv.store.core.statements import count_rows
 from pbmserv.store.events.events import OVER, SELECT_EVENT, Event
@@ -14,13 +14,12 @@ from pbmserv.store.tables.events import EntryStatus, EventStatus, entries, event
 
 def listed(connection: Connection, statuses: Sequence[str], most: int) -> list[Event]:
     """Return the first events in the order of these statuses, the newest of each status first."""
-    rank = case({status: rank for rank, status in enumerate(statuses)}, value=events.c.status)
-    rows = connection.execute(
-        SELECT_EVENT.where(events.c.status.in_(statuses))
-        .order_by(rank, events.c.id.desc())
-        .limit(most)
-    )
-    return [Event(*row) for row in rows]
+    first: list[Event] = []
+    for status in statuses:  # one statement would sort all events that ever were
+        with_status = SELECT_EVENT.where(events.c.status == status).order_by(events.c.id.desc())
+        rows = connection.execute(with_status.limit(most - len(first)))
+        first += [Event(*row) for row in rows]
+    return first
 
 
 def of_player(connection: Connection, player_id: int, statuses: Sequence[str]) -> list[Event]:

@@ -151,9 +151,10 @@ def leave_all(connection: Connection, player_id: int, now: datetime) -> None:
 
 
 def move_all(connection: Connection, old: int, new: int, now: datetime) -> None:
-    """Give one player's places to another, who keeps the better one of two places on a ladder.
+    """Give one player's places, and times at first place, to another.
 
-    The old player keeps the worse ones. Movements before this one keep their names.
+    Of two places on one ladder, the other player gets the better one, and the old one keeps the
+    worse. Earlier movements keep their names.
     """
     for ladder in ladders_of_player(connection, old):
         lock_by_id(connection, ladder.id)

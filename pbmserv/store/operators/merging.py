@@ -65,7 +65,7 @@ def merge(
 ) -> int:
     """Give all that one player owns to another, and close the account of the first one.
 
-    Where only one can be kept, it is the better or own one of *new* (see
+    If both have the same, *new* keeps the better place on a ladder and otherwise the own one (see
     docs/operating/day-to-day.md); leaving ends the other. Ratings are not changed.
 
     Args:
