@@ -106,7 +106,7 @@ _COMMANDS: Mapping[str, str] = {
         "|unsubscribe all|abmelden|abbestellen|keine mails mehr",
         "delete": "delete account|close account|remove account|delete data|forget|erase account",
         "help change address": "change email|change mail|change email address|new email"
-        "|change mail address|new email address|new mail address|new address|change address"
+        "|change mail address|new email address|new mail address|new address"
         "|address changed|email changed|email address changed|mail address changed",
         "prefs": "what settings|what are settings|what are preferences|what preferences"
         "|show settings|show preferences|change settings|change preferences",
