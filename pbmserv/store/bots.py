@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.statements import add_if_new, columns_of, has_row
+from pbmserv.store.core.statements import add_if_new, columns_of, first_row, has_row
 from pbmserv.store.delivery import outbox as outbox_rows
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 from pbmserv.store.delivery.shares import share_of, shares_of, within
@@ -117,10 +117,10 @@ def due(connection: Connection, now: datetime, most: int, games: Sequence[str]) 
 
 def turn(connection: Connection, board_id: int) -> Turn | None:
     """Return the turn of a bot on a board; the caller holds the lock of the board."""
-    row = connection.execute(
-        select(*columns_of(Turn, house_turns)).where(_of_board(connection, house_turns, board_id))
-    ).first()
-    return Turn(*row) if row else None
+    statement = select(*columns_of(Turn, house_turns)).where(
+        _of_board(connection, house_turns, board_id)
+    )
+    return first_row(connection, Turn, statement)
 
 
 def end_turn(connection: Connection, board_id: int) -> None:

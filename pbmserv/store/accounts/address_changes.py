@@ -9,7 +9,13 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, select, update
 
 from pbmserv.store.accounts import players as accounts
-from pbmserv.store.core.statements import add_numbered_row, change_rows, columns_of, delete_rows
+from pbmserv.store.core.statements import (
+    add_numbered_row,
+    change_rows,
+    columns_of,
+    delete_rows,
+    first_row,
+)
 from pbmserv.store.tables.accounts import address_changes, players
 
 
@@ -63,8 +69,8 @@ def add(
 
 def by_id(connection: Connection, change_id: int) -> AddressChange | None:
     """Return a change of address, `None` if it was stopped or replaced."""
-    row = connection.execute(_CHANGE.where(address_changes.c.id == change_id)).first()
-    return AddressChange(*row) if row else None
+    statement = _CHANGE.where(address_changes.c.id == change_id)
+    return first_row(connection, AddressChange, statement)
 
 
 def stop(connection: Connection, player_id: int) -> None:
