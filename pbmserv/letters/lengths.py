@@ -32,12 +32,12 @@ LONGEST_TINY_TEXT = 480
 """Octets of the text of a tiny letter, which has less than 1,000 with its headers."""
 
 ROOM = Lengths(text=38_000, html=47_000)
-"""The parts of a letter together. With the frame and the fields of their boards they are less than
-`LONGEST`. Players' words are up to `service.delivery.digest.MOST_SAID` of them."""
+"""Most octets of all parts of a letter. With the frame and the fields of their boards they are less
+than `LONGEST`. Players' words are up to `service.delivery.digest.MOST_SAID` of them."""
 
 ROOM_FOR_STRANGERS = Lengths(text=20_000, html=20_000)
-"""The same for a letter to an unproven sender, since a forger may have such letters sent to
-somebody else."""
+"""Most octets of all parts of a letter to an unproven sender. They are fewer, since a forger may
+have such letters sent to somebody else."""
 
 
 class Room:
