@@ -14,7 +14,7 @@ from pbmserv.commands.grammar.dates import first_and_last_day, is_date
 from pbmserv.commands.grammar.examples import usual_game
 from pbmserv.commands.grammar.game_names import GameTitles, game_in_front, game_in_sentence
 from pbmserv.commands.grammar.word_forms import SETTINGS, setting_name
-from pbmserv.commands.grammar.words import fold
+from pbmserv.commands.grammar.words import PREPOSITIONS, fold
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY
 
 LONGEST = 80
@@ -220,7 +220,7 @@ _WITH_A_GAME: Mapping[str, str] = {
     },
 }
 """Commands in plain words that may name a game, and their form with it: "join the chess ladder"."""
-_BEFORE_A_GAME = frozenset({"for", "in", "at", "on"})
+_BEFORE_A_GAME = PREPOSITIONS | {"on"}
 
 _ANSWERS = frozenset({"yes", "confirm", "chat", "message", "move", "password", "queue", "submit"})
 """Commands of one word that answer a letter or mean nothing alone."""
